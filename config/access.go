@@ -3,19 +3,8 @@ package config
 // Person is a human with accounts. Two people cannot share an account, an email
 // address or a token.
 type Person struct {
-	// Slack is the member ID of the person's Slack account.
-	//
-	// Example: U0123456789
-	Slack string `yaml:"slack"`
-	// Discord is the user ID of the person's Discord account. Quote it.
-	//
-	// Example: "300000000000000001"
-	Discord string `yaml:"discord"`
-	// Telegram is the numeric user ID of the person's Telegram account. Quote
-	// it.
-	//
-	// Example: "123456789"
-	Telegram string `yaml:"telegram"`
+	// Accounts are the IDs of the person's accounts, by platform.
+	Accounts map[string]string `yaml:",inline"`
 	// Name is the name of the person that everyone reads. If empty, it is the
 	// key under people.
 	//
@@ -199,19 +188,9 @@ type Group struct {
 	//
 	// Example: [ana, bo]
 	People []string `yaml:"people"`
-	// Slack is the ID of a Slack user group. It needs the scope usergroups:read.
-	//
-	// Example: S0123456789
-	Slack string `yaml:"slack"`
-	// Discord is a role, as GUILD/ROLE.
-	//
-	// Example: 100000000000000001/400000000000001
-	Discord string `yaml:"discord"`
-	// Telegram is the ID of a chat whose administrators belong to the group.
-	// Quote it.
-	//
-	// Example: "-1001234567890"
-	Telegram string `yaml:"telegram"`
+	// Native are the IDs of groups of the platforms whose members belong to the
+	// group, by platform.
+	Native map[string]string `yaml:",inline"`
 	// OnCall is the name of an on-call schedule. The people on call belong to
 	// the group.
 	//

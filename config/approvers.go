@@ -22,7 +22,7 @@ func (a *approvers) add(c Config, names []string) {
 		group, isGroup := strings.CutPrefix(name, "@")
 		if isGroup {
 			g := c.Groups[group]
-			a.open = a.open || g.OnCall != "" || g.Slack+g.Discord+g.Telegram != ""
+			a.open = a.open || g.OnCall != "" || len(g.Native) > 0
 			a.add(c, g.People)
 		} else if !slices.Contains(a.people, name) {
 			a.people = append(a.people, name)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 // minToken is the minimum length of an API token. It makes guessing hopeless.
@@ -22,7 +24,7 @@ func (c Config) Check() error {
 		errs = append(errs, fmt.Errorf("%s: "+format, append([]any{path}, args...)...))
 	}
 	c.checkAddresses(bad)
-	c.checkModes(bad)
+	c.checkPlatforms(bad)
 	if c.Sandbox != "" && !isWeb(c.Sandbox) {
 		bad("sandbox", "invalid URL %q; set the URL that nod sandbox prints, such as http://127.0.0.1:8788", c.Sandbox)
 	}
@@ -54,25 +56,6 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkModes checks that Slack has exactly one way to receive events.
-func (c Config) checkModes(bad func(path, format string, args ...any)) {
-	const slackModes = "app_token for Socket Mode, or signing_secret for HTTP mode"
-	// Their places are easy to mix up, and Slack says only that one is invalid.
-	if strings.HasPrefix(c.Slack.BotToken.Value(), "xapp-") {
-		bad("slack.bot_token", "this is an app-level token; set the bot token, which starts with xoxb-")
-	}
-	if strings.HasPrefix(c.Slack.AppToken.Value(), "xox") {
-		bad("slack.app_token", "this is not an app-level token; set the one that starts with xapp-")
-	}
-	switch socket, http := c.Slack.AppToken.Set(), c.Slack.SigningSecret.Set(); {
-	case !c.Slack.BotToken.Set():
-	case socket && http:
-		bad("slack", "app_token and signing_secret are both set; keep either "+slackModes)
-	case !socket && !http:
-		bad("slack", "app_token or signing_secret is required; set "+slackModes)
-	}
-}
-
 // checkIgnored reports settings that have no effect because of another one.
 func (c Config) checkIgnored(bad func(path, format string, args ...any)) {
 	for _, x := range []struct {
@@ -80,12 +63,6 @@ func (c Config) checkIgnored(bad func(path, format string, args ...any)) {
 		ignored bool
 		why     string
 	}{
-		{"slack.app_token", c.Slack.AppToken.Set() && !c.Slack.BotToken.Set(), "not used without slack.bot_token; set that as well, or remove it"},
-		{"slack.signing_secret", c.Slack.SigningSecret.Set() && !c.Slack.BotToken.Set(), "not used without slack.bot_token; set that as well, or remove it"},
-		{"discord.public_key", c.Discord.PublicKey != "" && !c.Discord.BotToken.Set(), "not used without discord.bot_token; set that as well, or remove it"},
-		{"telegram.webhook_url", c.Telegram.WebhookURL != "" && !c.Telegram.BotToken.Set(), "not used without telegram.bot_token; set that as well, or remove it"},
-		{"telegram.api_url", c.Telegram.APIURL != "" && !c.Telegram.BotToken.Set(), "not used without telegram.bot_token; set that as well, or remove it"},
-		{"telegram.api_url", c.Telegram.APIURL != "" && c.Sandbox != "", "not used, because sandbox replaces it; remove one of them"},
 		{"console.oidc", c.Console.OIDC != (OIDC{}) && !c.Console.Enabled, "not used without the console; set console.enabled to true, or remove it"},
 		{"identity.guests", c.Identity.Guests && !c.Identity.Email, "not used without identity.email; set that to true, or remove it"},
 	} {
@@ -124,18 +101,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		if p.Auditor && !p.Token.Set() {
 			bad(path+".auditor", "the auditor has no token; set token of the person")
 		}
-		checkIDs(bad, path, "people.NAME.", p.Account)
-	}
-}
-
-// checkIDs checks the IDs of an entry on each platform.
-func checkIDs(bad func(path, format string, args ...any), path, row string, id func(platform string) string) {
-	for _, platform := range []string{PlatformSlack, PlatformDiscord, PlatformTelegram} {
-		if s := id(platform); s != "" {
-			if problem := limits[row+platform].form.check(s); problem != "" {
-				bad(path+"."+platform, "%s", problem)
-			}
-		}
+		checkIDs(bad, path, p.Accounts, accountOf)
 	}
 }
 
@@ -169,11 +135,13 @@ func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		p := c.People[name]
-		all := []struct{ key, value string }{
-			{PlatformSlack, strings.TrimLeft(p.Slack, "UW")}, // in an Enterprise Grid, an account has two IDs
-			{PlatformDiscord, p.Discord},
-			{PlatformTelegram, strings.TrimLeft(p.Telegram, "0")},
-			{"email", strings.ToLower(norm.NFC.String(strings.TrimSpace(p.Email)))},
+		all := []struct{ key, value string }{{"email", strings.ToLower(norm.NFC.String(strings.TrimSpace(p.Email)))}}
+		for _, k := range kinds.All {
+			id := p.Accounts[k.Name]
+			if k.Canonical != nil {
+				id = k.Canonical(id)
+			}
+			all = append(all, struct{ key, value string }{k.Name, id})
 		}
 		for _, kind := range slices.Sorted(maps.Keys(p.IDs)) {
 			all = append(all, struct{ key, value string }{"ids." + kind, p.IDs[kind]})

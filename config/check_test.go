@@ -259,7 +259,7 @@ func TestWords(t *testing.T) {
 // each.
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	p := config.Person{Slack: "U1", Discord: "2", Telegram: "3"}
+	p := config.Person{Accounts: map[string]string{"slack": "U1", "discord": "2", "telegram": "3"}}
 	for platform, want := range map[string]string{"slack": "U1", "discord": "2", "telegram": "3", "fax": ""} {
 		if got := p.Account(platform); got != want {
 			t.Errorf("on %s: %q", platform, got)

@@ -77,12 +77,9 @@ type Config struct {
 	//
 	// Example: http://127.0.0.1:8788
 	Sandbox string `yaml:"sandbox"`
-	// Slack connects a Slack workspace.
-	Slack Slack `yaml:"slack"`
-	// Discord connects a Discord application.
-	Discord Discord `yaml:"discord"`
-	// Telegram connects a Telegram bot.
-	Telegram Telegram `yaml:"telegram"`
+	// Connections are the settings of the platforms, by platform: pointers to types
+	// such as slack.Settings.
+	Connections map[string]any `yaml:",inline"`
 	// People are the people who can respond, by name.
 	People map[string]Person `yaml:"people"`
 	// Routes say where requests go and who can respond, by name. A request that

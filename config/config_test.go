@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/slack"
 )
 
 const good = `
@@ -32,7 +33,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:8787" || c.Redis.URL.Value() != "redis://x:1" || c.Agents["ci-bot"].Token.Value() != "from-the-environment" || c.Slack.AppToken.Value() != "xapp-other" {
+	if c.Listen != "127.0.0.1:8787" || c.Redis.URL.Value() != "redis://x:1" || c.Agents["ci-bot"].Token.Value() != "from-the-environment" || slackOf(c).AppToken.Value() != "xapp-other" {
 		t.Errorf("%+v", c)
 	}
 	for _, printed := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c)} {
@@ -100,8 +101,8 @@ func TestSecretFromFile(t *testing.T) {
 	}
 	for _, path := range []string{secret, "token"} {
 		c, err := config.Parse([]byte("slack: {bot_token: {file: "+path+"}}\nagents: {ci: {token: {file: "+path+"}}}"), filepath.Dir(secret))
-		if err != nil || c.Slack.BotToken.Value() != "xoxb-from-file" || c.Agents["ci"].Token.Value() != "xoxb-from-file" {
-			t.Errorf("%q, %v", c.Slack.BotToken.Value(), err)
+		if err != nil || slackOf(c).BotToken.Value() != "xoxb-from-file" || c.Agents["ci"].Token.Value() != "xoxb-from-file" {
+			t.Errorf("%q, %v", slackOf(c).BotToken.Value(), err)
 		}
 	}
 	if _, err := config.Parse([]byte("slack:\n  bot_token: {file: gone}"), "."); err == nil || !strings.Contains(err.Error(), "line 2: slack.bot_token: stat gone") {
@@ -145,3 +146,5 @@ func TestSharedAccounts(t *testing.T) {
 		}
 	}
 }
+
+func slackOf(c config.Config) *slack.Settings { return c.Connection(slack.Kind).(*slack.Settings) }

@@ -9,25 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// platformVariables are the conventional names for the tokens of platforms, with
-// the paths of their settings.
-var platformVariables = map[string]string{
-	"SLACK_BOT_TOKEN":      "slack.bot_token",
-	"SLACK_APP_TOKEN":      "slack.app_token",
-	"SLACK_SIGNING_SECRET": "slack.signing_secret",
-	"DISCORD_BOT_TOKEN":    "discord.bot_token",
-	"DISCORD_PUBLIC_KEY":   "discord.public_key",
-	"TELEGRAM_BOT_TOKEN":   "telegram.bot_token",
-}
-
 // variables applies the environment. NOD_ names override the conventional names,
 // and both override the file. A variable such as NOD_AGENTS_<NAME>_TOKEN applies
 // only to an entry that the file already has.
 func (r *reader) variables(c *Config, environ []string) {
-	conventional := map[string]string{} // by path
-	for name, path := range platformVariables {
-		conventional[path] = name
-	}
+	common := conventional()
 	given := func(name string) bool {
 		return slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	}
@@ -43,14 +29,9 @@ func (r *reader) variables(c *Config, environ []string) {
 				v.SetMapIndex(k, entry)
 			}
 		case t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]() && t != reflect.TypeFor[time.Time]():
-			for n := range t.NumField() {
-				if f := t.Field(n); f.IsExported() {
-					key := f.Tag.Get("yaml")
-					walk(v.Field(n), name+"_"+variable(key), below(path, key), below(row, key))
-				}
-			}
+			visit(v, func(key string, v reflect.Value) { walk(v, name+"_"+variable(key), below(path, key), below(row, key)) })
 		default:
-			for _, name := range []string{conventional[path], name} {
+			for _, name := range []string{common[path], name} {
 				if name != "" && given(name) {
 					r.assign(v, name, path, row)
 				}
@@ -93,11 +74,10 @@ func (r *reader) assign(v reflect.Value, name, path, row string) {
 // Variable returns the name of the environment variable for a key: the
 // conventional name of a platform's token, or NOD_ and the path in capitals.
 func Variable(path ...string) string {
-	name := variable(strings.Join(path, "_"))
-	if _, common := platformVariables[name]; common {
+	if name := conventional()[strings.Join(path, ".")]; name != "" {
 		return name
 	}
-	return "NOD_" + name
+	return "NOD_" + variable(strings.Join(path, "_"))
 }
 
 func variable(key string) string {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 // HashPrefix is the prefix of the hash of a token.
@@ -54,11 +56,11 @@ func validHash(s string) bool {
 func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
 		g, path := c.Groups[name], "groups."+name
-		if len(g.People) == 0 && g.Slack == "" && g.Discord == "" && g.Telegram == "" && g.OnCall == "" {
-			bad(path, "the group has no members; set people, slack, discord, telegram or oncall")
+		if len(g.People) == 0 && len(g.Native) == 0 && g.OnCall == "" {
+			bad(path, "the group has no members; set people, %s or oncall", strings.Join(kinds.Names(), ", "))
 		}
 		c.checkPeople(bad, path+".people", g.People)
-		checkIDs(bad, path, "groups.NAME.", g.Native)
+		checkIDs(bad, path, g.Native, groupOf)
 		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
 			bad(path+".oncall", "unknown schedule %q; add it under oncall", g.OnCall)
 		}
@@ -81,7 +83,7 @@ func collect(v reflect.Value, out *[]string) {
 				*out = append(*out, strings.TrimSpace(part))
 			}
 		}
-	case v.Kind() == reflect.Pointer:
+	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Interface:
 		if !v.IsNil() {
 			collect(v.Elem(), out)
 		}

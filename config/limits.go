@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge/timespan"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // limit holds the values that a setting may have. Every duration and every count
@@ -16,7 +17,7 @@ type limit struct {
 	least, most int           // of a count, both included
 	zero        bool          // a duration or a count may also be zero, which has a meaning of its own
 	words       []string      // the texts that are possible; if nil, all are
-	form        form          // of an ID on a platform
+	form        platforms.ID  // of an ID on a platform
 	empty       bool          // a list may be empty, which has a meaning of its own
 	spaces      bool          // a secret may have spaces inside
 }
@@ -33,12 +34,6 @@ const (
 // limits holds the limits of all settings that have one, by path as in
 // docs/configuration.md.
 var limits = map[string]limit{
-	"people.NAME.slack":                {form: slackAccount},
-	"people.NAME.discord":              {form: discordID},
-	"people.NAME.telegram":             {form: telegramAccount},
-	"groups.NAME.slack":                {form: slackGroup},
-	"groups.NAME.discord":              {form: discordRole},
-	"groups.NAME.telegram":             {form: telegramChat},
 	"log_level":                        {words: []string{"debug", "info", "warn", "error"}},
 	"max_connections":                  {least: 1, most: maxCount},
 	"redis.wait_replicas":              {least: 0, most: 100},
@@ -96,12 +91,7 @@ func (l limit) word(s string) string {
 	if l.words == nil || slices.Contains(l.words, s) {
 		return ""
 	}
-	last := len(l.words) - 1
-	list := l.words[last]
-	if last > 0 {
-		list = strings.Join(l.words[:last], ", ") + " or " + list
-	}
-	return fmt.Sprintf("unknown value %q (%s)%s", s, list, meant(s, l.words))
+	return fmt.Sprintf("unknown value %q (%s)%s", s, orOf(l.words), meant(s, l.words))
 }
 
 // span writes a duration with its largest unit.

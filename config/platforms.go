@@ -2,128 +2,104 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/nodbridge/nod/bridge/lazyregexp"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// Slack connects a Slack workspace. It is used if bot_token is set. Set
-// app_token for Socket Mode or signing_secret for HTTP mode, not both.
-type Slack struct {
-	// BotToken is the bot token of the Slack app (xoxb-…).
-	//
-	// Example: {env: SLACK_BOT_TOKEN}
-	BotToken Secret `yaml:"bot_token"`
-	// AppToken is the app-level token for Socket Mode (xapp-…).
-	//
-	// Example: {env: SLACK_APP_TOKEN}
-	AppToken Secret `yaml:"app_token"`
-	// SigningSecret verifies callbacks in HTTP mode.
-	//
-	// Example: {env: SLACK_SIGNING_SECRET}
-	SigningSecret Secret `yaml:"signing_secret"`
-}
-
-// Discord connects a Discord application. It is used if bot_token is set.
-type Discord struct {
-	// BotToken is the token of the bot.
-	//
-	// Example: {env: DISCORD_BOT_TOKEN}
-	BotToken Secret `yaml:"bot_token"`
-	// PublicKey is the public key of the application, in hex. It turns on HTTP
-	// mode, which replaces the gateway.
-	//
-	// Example: 4fa0b8c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9
-	PublicKey string `yaml:"public_key"`
-}
-
-// Telegram connects a Telegram bot. It is used if bot_token is set.
-type Telegram struct {
-	// BotToken is the token of the bot, from @BotFather.
-	//
-	// Example: {env: TELEGRAM_BOT_TOKEN}
-	BotToken Secret `yaml:"bot_token"`
-	// WebhookURL is the URL at which Telegram reaches nod. It turns on webhook
-	// mode, which replaces long polling. nod registers it at startup, with a
-	// secret that it derives from the token.
-	//
-	// Example: https://nod.example.com/telegram/webhook
-	WebhookURL string `yaml:"webhook_url"`
-	// APIURL is the address of a Bot API server of your own, which replaces
-	// https://api.telegram.org.
-	//
-	// Example: http://127.0.0.1:8081
-	APIURL string `yaml:"api_url"`
-}
-
-// Names of the platforms in the configuration.
-const (
-	PlatformSlack    = "slack"
-	PlatformDiscord  = "discord"
-	PlatformTelegram = "telegram"
-)
+// byPlatform is the tag of a map whose keys are names of platforms. In the file, these
+// are keys next to the others of the mapping.
+const byPlatform = ",inline"
 
 // Platforms returns the names of the platforms that have a token.
 func (c Config) Platforms() []string {
 	var out []string
-	for _, p := range []struct {
-		name  string
-		token Secret
-	}{{PlatformSlack, c.Slack.BotToken}, {PlatformDiscord, c.Discord.BotToken}, {PlatformTelegram, c.Telegram.BotToken}} {
-		if p.token.Set() {
-			out = append(out, p.name)
+	for _, k := range kinds.All {
+		if s, ok := c.Connections[k.Name]; ok && hasToken(s) {
+			out = append(out, k.Name)
 		}
 	}
 	return out
 }
 
+func hasToken(settings any) bool { return !reflect.ValueOf(settings).Elem().Field(0).IsZero() }
+
+// Connection returns the settings of a platform, of a type such as *slack.Settings.
+// It adds them to the config if it has none.
+func (c *Config) Connection(k platforms.Kind) any {
+	if c.Connections == nil {
+		c.Connections = map[string]any{}
+	}
+	if c.Connections[k.Name] == nil {
+		c.Connections[k.Name] = k.Settings()
+	}
+	return c.Connections[k.Name]
+}
+
 // Account returns the person's ID on a platform, or an empty string.
-func (p Person) Account(platform string) string {
-	switch platform {
-	case PlatformSlack:
-		return p.Slack
-	case PlatformDiscord:
-		return p.Discord
-	case PlatformTelegram:
-		return p.Telegram
+func (p Person) Account(platform string) string { return p.Accounts[platform] }
+
+// Addresses returns the URLs at which services reach nod.
+func (c Config) Addresses() []string {
+	var out []string
+	for _, k := range kinds.All {
+		if s := c.Connections[k.Name]; s != nil && k.Address != nil {
+			out = append(out, k.Address(s))
+		}
 	}
-	return ""
+	return out
 }
 
-// Native returns the group of a platform that the group includes, or an empty
-// string.
-func (g Group) Native(platform string) string {
-	return Person{Slack: g.Slack, Discord: g.Discord, Telegram: g.Telegram}.Account(platform)
-}
-
-// form is the form of an ID on a platform. Names change, and others can take them, so
-// the config has IDs only.
-type form struct {
-	is   *lazyregexp.Regexp // nil means any text
-	like string
-}
-
-var (
-	slackAccount    = form{lazyregexp.New(`^[UW][0-9A-Z]+$`), "U0123456789"}
-	slackGroup      = form{lazyregexp.New(`^S[0-9A-Z]+$`), "S0123456789"}
-	slackChannel    = form{lazyregexp.New(`^[CGDUW][0-9A-Z]+$`), "C0123456789"}
-	slackThread     = form{lazyregexp.New(`^[0-9]+\.[0-9]+$`), "1700000000.000100"}
-	discordID       = form{lazyregexp.New(`^[0-9]+$`), "300000000000000001"}
-	discordRole     = form{lazyregexp.New(`^[0-9]+/[0-9]+$`), "100000000000000001/400000000000000001"}
-	discordChannel  = form{lazyregexp.New(`^@?[0-9]+$`), "100000000000000001"}
-	telegramAccount = form{lazyregexp.New(`^[0-9]+$`), "123456789"}
-	telegramChat    = form{lazyregexp.New(`^-?[0-9]+$`), "-1001234567890"}
-	telegramTopic   = form{lazyregexp.New(`^[0-9]+$`), "7"}
-)
-
-// check returns what is wrong with an ID, or "".
-func (f form) check(id string) string {
-	if f.is.MatchString(id) {
-		return ""
+// settingsFrom takes the settings of the platforms from the keys of a document.
+func (c *Config) settingsFrom(keys []pair) error {
+	c.Connections = nil
+	for _, p := range keys {
+		if k, ok := kinds.Named(p.key.Value); ok {
+			if err := p.value.Decode(c.Connection(k)); err != nil {
+				return err
+			}
+		}
 	}
-	return fmt.Sprintf("invalid ID %q (such as %s); set the ID, which /nod who shows, and not a name", id, f.like)
+	return nil
+}
+
+// checkPlatforms checks what the settings of each platform mean together.
+func (c Config) checkPlatforms(bad func(path, format string, args ...any)) {
+	for _, k := range kinds.All {
+		s := c.Connections[k.Name]
+		if s == nil {
+			continue
+		}
+		if k.Check != nil {
+			k.Check(s, func(key, format string, args ...any) { bad(strings.TrimSuffix(k.Name+"."+key, "."), format, args...) })
+		}
+		v := reflect.ValueOf(s).Elem()
+		token := v.Type().Field(0).Tag.Get("yaml")
+		for n := range v.NumField() {
+			key := v.Type().Field(n).Tag.Get("yaml")
+			switch {
+			case v.Field(n).IsZero():
+			case !hasToken(s):
+				bad(k.Name+"."+key, "not used without %s.%s; set that as well, or remove it", k.Name, token)
+			case key == k.Replaced && c.Sandbox != "":
+				bad(k.Name+"."+key, "not used, because sandbox replaces it; remove one of them")
+			}
+		}
+	}
+}
+
+// checkIDs checks the IDs of an entry on each platform.
+func checkIDs(bad func(path, format string, args ...any), path string, ids map[string]string, of func(platforms.Kind) platforms.ID) {
+	for _, k := range kinds.All {
+		if id := ids[k.Name]; id != "" {
+			if problem := of(k).Check(id); problem != "" {
+				bad(path+"."+k.Name, "%s", problem)
+			}
+		}
+	}
 }
 
 // Target is a parsed entry of Route.To.
@@ -133,26 +109,123 @@ type Target struct{ Platform, Channel, Thread string }
 func ParseTarget(s string) (Target, error) {
 	platform, rest, ok := strings.Cut(s, ":")
 	if !ok || rest == "" {
-		return Target{}, fmt.Errorf("invalid destination %q (such as slack:C0123, discord:123 or telegram:-100123)", s)
+		var like []string
+		for _, k := range kinds.All {
+			like = append(like, k.Name+":"+k.Channel.Like)
+		}
+		return Target{}, fmt.Errorf("invalid destination %q (such as %s)", s, orOf(like))
 	}
-	if !slices.Contains([]string{PlatformSlack, PlatformDiscord, PlatformTelegram}, platform) {
-		return Target{}, fmt.Errorf("unknown platform %q in %q; use slack, discord or telegram", platform, s)
+	k, known := kinds.Named(platform)
+	if !known {
+		return Target{}, fmt.Errorf("unknown platform %q in %q; use %s", platform, s, orOf(kinds.Names()))
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
-	at, in := map[string]form{PlatformSlack: slackChannel, PlatformDiscord: discordChannel}[platform],
-		map[string]form{PlatformSlack: slackThread, PlatformDiscord: discordID, PlatformTelegram: telegramTopic}[platform]
-	problem := ""
-	if platform != PlatformTelegram {
-		problem = at.check(channel)
-	}
+	problem := k.Channel.Check(channel)
 	if problem == "" && thread != "" {
-		problem = in.check(thread)
+		problem = k.Thread.Check(thread)
 	}
 	if problem != "" {
 		return Target{}, fmt.Errorf("%s in %q", problem, s)
 	}
-	if _, err := strconv.ParseInt(channel, 10, 64); err != nil && platform == PlatformTelegram && !strings.HasPrefix(channel, "@") {
-		return Target{}, fmt.Errorf("invalid chat %q in %q; use the numeric ID, or @ and the name of a public channel", channel, s)
-	}
 	return Target{platform, channel, thread}, nil
 }
+
+// orOf joins words as in a, b or c.
+func orOf(words []string) string {
+	last := len(words) - 1
+	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or ", " or ") + words[last]
+}
+
+// fieldsOf returns the keys of a mapping: the fields of a struct, and a field for
+// each platform in place of a map by platform.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	var out []reflect.StructField
+	for n := range t.NumField() {
+		f := t.Field(n)
+		switch {
+		case !f.IsExported():
+		case f.Tag.Get("yaml") == byPlatform:
+			for _, k := range kinds.All {
+				of := f.Type.Elem()
+				if of.Kind() == reflect.Interface {
+					of = reflect.TypeOf(k.Settings()).Elem()
+				}
+				out = append(out, reflect.StructField{Name: k.Title, Type: of, Tag: reflect.StructTag(`yaml:"` + k.Name + `"`), Offset: uintptr(n)})
+			}
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// visit calls f with the value of each key of a mapping, and keeps what f changes. If
+// v cannot be set, f gets values that it must not change.
+func visit(v reflect.Value, f func(key string, v reflect.Value)) {
+	for _, field := range fieldsOf(v.Type()) {
+		key := field.Tag.Get("yaml")
+		if field.Index != nil {
+			f(key, v.FieldByIndex(field.Index))
+			continue
+		}
+		all, entry := v.Field(int(field.Offset)), reflect.New(field.Type)
+		was := all.MapIndex(reflect.ValueOf(key))
+		if was.IsValid() {
+			entry.Elem().Set(settled(was))
+		}
+		f(key, entry.Elem())
+		if entry.Elem().IsZero() && !was.IsValid() || !v.CanSet() {
+			continue
+		}
+		if all.IsNil() {
+			all.Set(reflect.MakeMap(all.Type()))
+		}
+		if all.Type().Elem().Kind() != reflect.Interface {
+			entry = entry.Elem()
+		}
+		all.SetMapIndex(reflect.ValueOf(key), entry)
+	}
+}
+
+// settled returns what an entry of a map by platform holds.
+func settled(v reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Interface {
+		return v.Elem().Elem()
+	}
+	return v
+}
+
+// Sections calls f with each key of the config file and its value.
+func (c Config) Sections(f func(key string, v reflect.Value)) { visit(reflect.ValueOf(c), f) }
+
+// conventional returns the conventional variables of the platforms' settings, such as
+// SLACK_BOT_TOKEN, by the paths of the settings.
+func conventional() map[string]string {
+	out := map[string]string{}
+	for _, k := range kinds.All {
+		t := reflect.TypeOf(k.Settings()).Elem()
+		for n := range t.NumField() {
+			if name := t.Field(n).Tag.Get("env"); name != "" {
+				out[k.Name+"."+t.Field(n).Tag.Get("yaml")] = name
+			}
+		}
+	}
+	return out
+}
+
+// limitOf returns the limit of a setting.
+func limitOf(row string) limit {
+	for _, x := range []struct {
+		prefix string
+		id     func(platforms.Kind) platforms.ID
+	}{{"people.NAME.", accountOf}, {"groups.NAME.", groupOf}} {
+		if name, ok := strings.CutPrefix(row, x.prefix); ok && slices.Contains(kinds.Names(), name) {
+			k, _ := kinds.Named(name)
+			return limit{form: x.id(k)}
+		}
+	}
+	return limits[row]
+}
+
+func accountOf(k platforms.Kind) platforms.ID { return k.Account }
+func groupOf(k platforms.Kind) platforms.ID   { return k.Group }

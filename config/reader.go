@@ -62,7 +62,7 @@ func (r *reader) document(raw []byte, c *Config) {
 	if len(r.errs) > 0 {
 		return
 	}
-	if err := doc.Decode(c); err != nil {
+	if err := errors.Join(doc.Decode(c), c.settingsFrom(pairs(doc.Content[0], 0))); err != nil {
 		r.syntax(err)
 	}
 }
@@ -153,7 +153,7 @@ func nothing(n *yaml.Node) bool {
 // something.
 func mayBeEmpty(n *yaml.Node, t reflect.Type, row string) bool {
 	if n.Kind == yaml.SequenceNode {
-		return limits[row].empty
+		return limitOf(row).empty
 	}
 	return t.Kind() == reflect.Struct && strings.HasSuffix(row, ".NAME") && (n.Kind == yaml.MappingNode || n.ShortTag() == nullTag)
 }
@@ -230,10 +230,8 @@ func (r *reader) mapping(n *yaml.Node, t reflect.Type, path, row string, depth i
 // keys returns the keys of a struct.
 func keys(t reflect.Type) []string {
 	var out []string
-	for n := range t.NumField() {
-		if f := t.Field(n); f.IsExported() {
-			out = append(out, f.Tag.Get("yaml"))
-		}
+	for _, f := range fieldsOf(t) {
+		out = append(out, f.Tag.Get("yaml"))
 	}
 	return out
 }
@@ -276,10 +274,10 @@ func (r *reader) scalar(n *yaml.Node, t reflect.Type, path, row string) {
 		if instead, was := removed.Instead(removed.Value, row+": "+x.String()); was {
 			problem = fmt.Sprintf("removed value %q; %s", x, instead)
 		} else {
-			problem = limits[row].word(x.String())
+			problem = limitOf(row).word(x.String())
 		}
 	case reflect.Int:
-		problem = limits[row].count(int(x.Int()))
+		problem = limitOf(row).count(int(x.Int()))
 	}
 	if problem != "" {
 		r.bad(n, path, "%s", problem)
@@ -292,7 +290,7 @@ func (r *reader) duration(n *yaml.Node, path, row string) {
 		r.bad(n, path, "invalid duration %s (such as %s)", kindOf(n), timespan.Examples)
 		return
 	}
-	if problem := limits[row].duration(d, n.Value); problem != "" {
+	if problem := limitOf(row).duration(d, n.Value); problem != "" {
 		r.bad(n, path, "%s", problem)
 	}
 }
@@ -312,7 +310,7 @@ func (r *reader) secret(n *yaml.Node, path, row string) {
 		return
 	}
 	value = strings.TrimSpace(value)
-	blank := func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) && !limits[row].spaces }
+	blank := func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) && !limitOf(row).spaces }
 	for part := range strings.SplitSeq(value, ",") {
 		if strings.ContainsFunc(strings.TrimSpace(part), blank) {
 			r.bad(n, path, "the secret has a space or a line break inside; is it complete, and only one?")

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 var update = flag.Bool("update", false, "write docs/configuration.md from the comments")
@@ -81,7 +83,11 @@ func structDocs(t *testing.T) map[string]structDoc {
 		t.Fatal(err)
 	}
 	docs := map[string]structDoc{}
-	for _, name := range append(names, "../bridge/policy/rule.go") {
+	names = append(names, "../bridge/policy/rule.go")
+	for _, k := range kinds.All {
+		names = append(names, "../platforms/"+k.Name+"/kind.go")
+	}
+	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -97,9 +103,14 @@ func structDocs(t *testing.T) map[string]structDoc {
 				for _, f := range s.Fields.List {
 					doc.fields[f.Names[0].Name] = f.Doc.Text()
 				}
-				docs[spec.Name.Name] = doc
+				docs[file.Name.Name+"."+spec.Name.Name] = doc
 			}
 		}
+	}
+	for _, k := range kinds.All {
+		docs["config.Config"].fields[k.Title] = k.Title + " " + k.Doc
+		docs["config.Person"].fields[k.Title] = fmt.Sprintf("%s is %s\n\nExample: %q", k.Title, k.Account.Doc, k.Account.Like)
+		docs["config.Group"].fields[k.Title] = fmt.Sprintf("%s is %s\n\nExample: %q", k.Title, k.Group.Doc, k.Group.Like)
 	}
 	return docs
 }
@@ -144,9 +155,7 @@ const variables = "\n" +
 	"|---|---|\n" +
 	"| `NOD_CONFIG` | path of the configuration file, `~/.config/nod/nod.yaml` by default |\n" +
 	"| `NOD_…` | any key of the configuration: NOD and the path of the key in capitals, such as `NOD_REDIS_URL` |\n" +
-	"| `SLACK_BOT_TOKEN`, `SLACK_APP_TOKEN`, `SLACK_SIGNING_SECRET` | `slack.bot_token`, `slack.app_token`, `slack.signing_secret` |\n" +
-	"| `DISCORD_BOT_TOKEN`, `DISCORD_PUBLIC_KEY` | `discord.bot_token`, `discord.public_key` |\n" +
-	"| `TELEGRAM_BOT_TOKEN` | `telegram.bot_token` |\n" +
+	"%s" +
 	"| `SSL_CERT_DIR` | directory of additional CAs that nod trusts, such as the one of your Redis |\n" +
 	"| `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` | proxy for connections to the platforms, and of clients to the daemon |\n" +
 	"\n" +
@@ -158,26 +167,32 @@ func (r *reference) page() string {
 	config := reflect.TypeFor[Config]()
 	r.b.WriteString("\n## General\n")
 	var sections []reflect.StructField
-	for n := range config.NumField() {
-		f := config.Field(n)
-		if !f.IsExported() {
-			continue
-		}
+	for _, f := range fieldsOf(config) {
 		switch s := element(f.Type); {
 		case s == nil:
-			r.key("Config", f, keyOf(f), Variable(keyOf(f)))
+			r.key("config.Config", f, keyOf(f), Variable(keyOf(f)))
 		case f.Type.Kind() == reflect.Struct && s.NumField() == 1:
 			only := s.Field(0)
-			r.key(s.Name(), only, keyOf(f)+"."+keyOf(only), Variable(keyOf(f), keyOf(only)))
+			r.key(s.String(), only, keyOf(f)+"."+keyOf(only), Variable(keyOf(f), keyOf(only)))
 		default:
 			sections = append(sections, f)
 		}
 	}
 	for _, f := range sections {
 		fmt.Fprintf(&r.b, "\n## %s\n", keyOf(f))
-		r.section("Config", f)
+		r.section("config.Config", f)
 	}
-	r.b.WriteString(variables)
+	own := ""
+	for _, k := range kinds.All {
+		var names, paths []string
+		for _, f := range fieldsOf(reflect.TypeOf(k.Settings()).Elem()) {
+			if name := f.Tag.Get("env"); name != "" {
+				names, paths = append(names, name), append(paths, k.Name+"."+keyOf(f))
+			}
+		}
+		own += "| `" + strings.Join(names, "`, `") + "` | `" + strings.Join(paths, "`, `") + "` |\n"
+	}
+	fmt.Fprintf(&r.b, variables, own)
 	return r.b.String()
 }
 
@@ -194,18 +209,17 @@ func (r *reference) section(owner string, f reflect.StructField) {
 	case reflect.Slice:
 		path, variable = path+"[]", nil
 	}
-	for n := range s.NumField() {
-		sub := s.Field(n)
+	for _, sub := range fieldsOf(s) {
 		at := path + "." + keyOf(sub)
 		if element(sub.Type) != nil {
-			r.block(s.Name(), sub, at, extend(variable, keyOf(sub)))
+			r.block(s.String(), sub, at, extend(variable, keyOf(sub)))
 			continue
 		}
 		name := ""
 		if variable != nil {
 			name = Variable(extend(variable, keyOf(sub))...)
 		}
-		r.key(s.Name(), sub, at, name)
+		r.key(s.String(), sub, at, name)
 	}
 }
 
@@ -219,9 +233,8 @@ func (r *reference) block(owner string, f reflect.StructField, path string, vari
 	case reflect.Pointer:
 		variable = nil
 	}
-	for n := range s.NumField() {
-		sub := s.Field(n)
-		text, attributes := r.attributes(s.Name(), sub, path+"."+keyOf(sub))
+	for _, sub := range fieldsOf(s) {
+		text, attributes := r.attributes(s.String(), sub, path+"."+keyOf(sub))
 		text += " Type: " + typeName(sub.Type) + ranged(path+"."+keyOf(sub)) + "."
 		if sub.Type.Kind() != reflect.Bool && sub.Type.Kind() != reflect.Int && attributes["Default"] != "none" {
 			text += " Default: " + attributes["Default"] + "."
@@ -237,7 +250,7 @@ func (r *reference) block(owner string, f reflect.StructField, path string, vari
 // about returns the description of a key that contains other keys.
 func (r *reference) about(owner string, f reflect.StructField, path string) string {
 	text := r.describe(f, path, r.docs[owner].fields[f.Name])
-	if _, more, _ := strings.Cut(paragraphs(r.docs[element(f.Type).Name()].text), ". "); more != "" {
+	if _, more, _ := strings.Cut(paragraphs(r.docs[element(f.Type).String()].text), ". "); more != "" {
 		text += "\n\n" + more
 	}
 	return text

@@ -20,17 +20,19 @@ func below(path, key string) string {
 
 // field returns the field of a struct that holds a key.
 func field(t reflect.Type, key string) (reflect.StructField, bool) {
-	return t.FieldByNameFunc(func(name string) bool {
-		f, _ := t.FieldByName(name)
-		return f.Tag.Get("yaml") == key
-	})
+	all := fieldsOf(t)
+	n := slices.IndexFunc(all, func(f reflect.StructField) bool { return f.Tag.Get("yaml") == key })
+	if n < 0 {
+		return reflect.StructField{}, false
+	}
+	return all[n], true
 }
 
 // removedVariables returns an error for each variable that set a key which nod
 // no longer has. A config file may refer to a variable with any name.
 func (c *Config) removedVariables(environ []string) error {
 	known := map[string]bool{}
-	names(reflect.ValueOf(c).Elem(), "NOD", known)
+	names(reflect.ValueOf(*c), "NOD", known)
 	var unknown []string
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(kv, "=")

@@ -40,7 +40,7 @@ func (r *reference) node(t reflect.Type, row string) object {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	l := limits[row]
+	l := limitOf(row)
 	switch {
 	case t == reflect.TypeFor[Secret]():
 		return object{"$ref": "#/$defs/secret"}
@@ -50,13 +50,9 @@ func (r *reference) node(t reflect.Type, row string) object {
 		return object{"type": "string", "format": "date-time"}
 	case t.Kind() == reflect.Struct:
 		properties := object{}
-		for n := range t.NumField() {
-			f := t.Field(n)
-			if !f.IsExported() {
-				continue
-			}
+		for _, f := range fieldsOf(t) {
 			s := r.node(f.Type, below(row, keyOf(f)))
-			text, _, _ := strings.Cut(r.docs[t.Name()].fields[f.Name], "\n\n")
+			text, _, _ := strings.Cut(r.docs[t.String()].fields[f.Name], "\n\n")
 			s["description"] = strings.ReplaceAll(r.describe(f, below(row, keyOf(f)), text), "`", "")
 			properties[keyOf(f)] = s
 		}
@@ -83,8 +79,8 @@ func (r *reference) node(t reflect.Type, row string) object {
 		return object{"type": "integer", "minimum": l.least, "maximum": l.most}
 	case l.words != nil:
 		return object{"enum": l.words}
-	case l.form.is != nil:
-		return object{"type": "string", "pattern": l.form.is.String()}
+	case l.form.Form != nil:
+		return object{"type": "string", "pattern": l.form.Form.String()}
 	}
 	return object{"type": "string", "minLength": 1}
 }

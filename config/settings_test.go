@@ -28,10 +28,8 @@ func settings(t reflect.Type, row string) []setting {
 		return settings(t.Elem(), row+"[]")
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]() && t != reflect.TypeFor[time.Time]():
 		var out []setting
-		for n := range t.NumField() {
-			if f := t.Field(n); f.IsExported() {
-				out = append(out, settings(f.Type, below(row, f.Tag.Get("yaml")))...)
-			}
+		for _, f := range fieldsOf(t) {
+			out = append(out, settings(f.Type, below(row, f.Tag.Get("yaml")))...)
 		}
 		return out
 	}
@@ -56,7 +54,7 @@ func TestEmptySettings(t *testing.T) {
 	t.Parallel()
 	for _, s := range settings(reflect.TypeFor[Config](), "") {
 		for _, empty := range []string{"", "''", "' '", "[]", "{}", "~"} {
-			if limits[s.row].empty && empty == "[]" {
+			if limitOf(s.row).empty && empty == "[]" {
 				continue
 			}
 			_, err := Load(written(t, yamlOf(s.row, empty)), nil)
@@ -78,7 +76,8 @@ func TestLimits(t *testing.T) {
 	rows := map[string]bool{}
 	for _, s := range settings(reflect.TypeFor[Config](), "") {
 		rows[s.row], rows[s.row+"[]"] = true, true
-		l, known := limits[s.row]
+		l := limitOf(s.row)
+		_, known := limits[s.row]
 		var outside []string
 		switch {
 		case s.t == reflect.TypeFor[Duration]():

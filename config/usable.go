@@ -62,7 +62,7 @@ var injected = lazyregexp.New(`_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_\w+)?$`)
 // name.
 func (c Config) UnknownVariables(environ []string) (others []string, err error) {
 	known := map[string]bool{}
-	names(reflect.ValueOf(&c).Elem(), "NOD", known)
+	names(reflect.ValueOf(c), "NOD", known)
 	for _, name := range ownVariables {
 		known[name] = true
 	}
@@ -87,13 +87,8 @@ func names(v reflect.Value, prefix string, known map[string]bool) {
 		known[prefix] = true
 		return
 	}
-	for n := range v.NumField() {
-		if !v.Type().Field(n).IsExported() {
-			continue
-		}
-		key, _, _ := strings.Cut(v.Type().Field(n).Tag.Get("yaml"), ",")
-		name, f := prefix+"_"+variable(key), v.Field(n)
-		switch {
+	visit(v, func(key string, f reflect.Value) {
+		switch name := prefix + "_" + variable(key); {
 		case f.Kind() == reflect.Map:
 			for _, k := range f.MapKeys() {
 				names(f.MapIndex(k), name+"_"+variable(k.String()), known)
@@ -103,5 +98,5 @@ func names(v reflect.Value, prefix string, known map[string]bool) {
 		default:
 			known[name] = true
 		}
-	}
+	})
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/platforms/slack"
 )
 
 // TestAddresses checks that a config that could not listen or reach Redis is
@@ -93,7 +95,7 @@ func TestUsable(t *testing.T) {
 	if err := (Config{}).Usable(); err == nil || !strings.Contains(err.Error(), "nod init") {
 		t.Errorf("an empty config: %v", err)
 	}
-	c := Config{Slack: Slack{BotToken: NewSecret("x")}, Routes: map[string]Route{"default": {To: []string{"slack:C1"}}}}
+	c := Config{Connections: map[string]any{"slack": &slack.Settings{BotToken: NewSecret("x")}}, Routes: map[string]Route{"default": {To: []string{"slack:C1"}}}}
 	if err := c.Usable(); err != nil {
 		t.Error(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/cli"
-	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -60,7 +60,7 @@ func complete(root *cobra.Command) {
 	flags := map[string]suggester{
 		"route": routeNames, "session": sessionNames, "requester": personNames, "person": personNames, "agent": agentNames,
 		"scopes":    fixed(texts(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)...),
-		"platforms": fixed(setup.EveryPlatform...),
+		"platforms": fixed(kinds.Names()...),
 	}
 	arguments := map[string][]suggester{
 		"show": {requestIDs}, "cancel": {pendingIDs}, "answer": {pendingIDs, answerWords},

@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/deploy"
+	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -215,9 +216,9 @@ own, with a stop button and "Needs attention".`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"slack"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := setup.SlackManifest(host, replies, agent)
+			m, err := slack.Manifest(host, replies, agent)
 			if err == nil && link {
-				m, err = []byte(setup.ManifestLink(m)+"\n"), nil
+				m, err = []byte(slack.ManifestLink(m)+"\n"), nil
 			}
 			if err == nil {
 				_, err = cmd.OutOrStdout().Write(m)

@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/cmd/nod/setup"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 func initCommand() *cobra.Command {
@@ -212,18 +213,14 @@ func setupFlags(cmd *cobra.Command, s *setup.Init) map[string]platformIDs {
 	f := cmd.Flags()
 	configFlag(cmd, &s.Path, cmp.Or(configPath(), config.Installed(), config.Name))
 	f.StringVar(&s.EnvFile, "env-file", "", "store secrets as variables in this file, for Compose and Kubernetes")
-	f.StringSliceVar(&s.Platforms, "platforms", nil, "platforms to connect: slack, discord, telegram")
+	f.StringSliceVar(&s.Platforms, "platforms", nil, "platforms to connect: "+strings.Join(kinds.Names(), ", "))
 	f.StringVar(&s.Person, "person", "", "your name, as nod displays it")
 	f.StringVar(&s.Agent, "agent", "", "name of the first agent (default \"agent\")")
 	f.StringVar(&s.Redis, "redis", "", "URL of Redis (default redis://127.0.0.1:6379/0)")
-	for _, p := range setup.EveryPlatform {
-		place := "channel"
-		if p == config.PlatformTelegram {
-			place = "chat"
-		}
-		channel := f.String(p+"-"+place, "", "ID of the "+place+" for cards")
-		user := f.String(p+"-user", "", "ID of your account")
-		ids[p] = platformIDs{channel, user}
+	for _, k := range kinds.All {
+		channel := f.String(k.Name+"-"+k.Setup.Place, "", "ID of the "+k.Setup.Place+" for cards")
+		user := f.String(k.Name+"-user", "", "ID of your account")
+		ids[k.Name] = platformIDs{channel, user}
 	}
 	f.BoolVar(&s.Yes, "yes", false, "do not prompt; use flags, the environment and defaults")
 	f.BoolVar(&s.Unchecked, "no-check", false, "do not contact the platforms")

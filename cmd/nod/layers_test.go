@@ -18,7 +18,7 @@ import (
 var layers = []string{
 	"bridge/lazyregexp",
 	"bridge/removed bridge/timespan",
-	"broker config/files deploy bridge/strictjson bridge/visible platforms/sandbox",
+	"broker config/files config/secret deploy bridge/strictjson bridge/visible platforms/sandbox",
 	"bridge",
 	"bridge/passkey bridge/life bridge/people bridge/journal broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
@@ -233,5 +233,23 @@ func TestCoreNamesNoPlatform(t *testing.T) {
 		if err == nil {
 			t.Errorf("the core names a platform:\n%s", out)
 		}
+	}
+}
+
+// TestNoPlatformIsSpecial checks that code for all platforms does not name one: what
+// they differ in belongs in their kinds.
+func TestNoPlatformIsSpecial(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("grep", "-rnE", "--include=*.go", "--exclude=*_test.go", "--exclude-dir=demo", "--exclude-dir=sandboxed",
+		`"(slack|discord|telegram)[":.]|platforms/(slack|discord|telegram)"`, "../../config", "../../cmd", "../../platforms/kinds", "../../platforms/kind.go").Output()
+	var left []string
+	for line := range strings.Lines(string(out)) {
+		list, manifest := strings.HasPrefix(line, "../../platforms/kinds/kinds.go:"), strings.HasPrefix(line, "../../cmd/nod/config.go:")
+		if !list && !manifest && !strings.Contains(line, "// Example: ") {
+			left = append(left, line)
+		}
+	}
+	if len(left) > 0 || len(out) == 0 {
+		t.Errorf("platforms are named (%v):\n%s", err, strings.Join(left, ""))
 	}
 }

@@ -199,22 +199,22 @@ func (r *Recorder) Commands() []bridge.Command {
 	return slices.Clone(r.commands)
 }
 
-// Memory is a Notes in memory. Its zero value is ready.
+// Memory is a platforms.Notes in memory. Its zero value is ready.
 type Memory struct{ kept sync.Map }
 
-// PutNote implements Notes.
+// PutNote implements platforms.Notes.
 func (m *Memory) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
 	v, _ := m.kept.LoadOrStore(key, value)
 	return v.(string), nil
 }
 
-// SetNote implements Notes.
+// SetNote implements platforms.Notes.
 func (m *Memory) SetNote(_ context.Context, key, value string, _ time.Duration) error {
 	m.kept.Store(key, value)
 	return nil
 }
 
-// Note implements Notes.
+// Note implements platforms.Notes.
 func (m *Memory) Note(_ context.Context, key string) (string, error) {
 	v, ok := m.kept.Load(key)
 	if !ok {
@@ -223,7 +223,7 @@ func (m *Memory) Note(_ context.Context, key string) (string, error) {
 	return v.(string), nil
 }
 
-// DropNote implements Notes.
+// DropNote implements platforms.Notes.
 func (m *Memory) DropNote(_ context.Context, key string) error {
 	m.kept.Delete(key)
 	return nil

@@ -1,7 +1,6 @@
 package platformtest
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -14,23 +13,12 @@ import (
 
 // Platform is the interface that the contract requires of an adapter.
 type Platform interface {
-	bridge.Platform
+	platforms.Adapter
 	bridge.HealthReporter
 	bridge.Grouper
 	bridge.ReminderPoster
 	bridge.Mentioner
 	bridge.DirectMessenger
-	bridge.Diagnoser
-	// Handler serves the callbacks of the service in HTTP mode.
-	Handler(bridge.Sink) http.Handler
-}
-
-// Notes keeps small values for an adapter.
-type Notes interface {
-	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
-	SetNote(ctx context.Context, key, value string, ttl time.Duration) error
-	Note(ctx context.Context, key string) (string, error)
-	DropNote(ctx context.Context, key string) error
 }
 
 // Setup holds the options of an adapter.
@@ -41,7 +29,7 @@ type Setup struct {
 	// adapter connects to the service instead.
 	Callback string
 	Sandbox  *sandbox.Sandbox
-	Notes    Notes
+	Notes    platforms.Notes
 	Log      *slog.Logger
 	// Token, if it is not empty, replaces the bot token of the sandbox.
 	Token string

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -27,7 +28,7 @@ type Rig struct {
 	// Engine is nil in a rig whose clicks go to a sink of the test.
 	Engine *rooms.House
 	Keys   bridge.Keyring
-	Notes  Notes // of the adapter
+	Notes  platforms.Notes // of the adapter
 	logged *logLines
 	agent  bridge.Agent
 	db     broker.Store

@@ -69,7 +69,7 @@ func TestIntroduce(t *testing.T) {
 		}
 	}()
 	who, err := p.Introduce(ctx)
-	if err != nil || who.User != "7002" || who.Chat != "7002" || who.Name != "Bo Chen" {
+	if err != nil || who.User != "7002" || who.Place != "7002" || who.Name != "Bo Chen" {
 		t.Errorf("%+v, %v", who, err)
 	}
 }

@@ -46,11 +46,8 @@ func (d *doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 	return r.Findings
 }
 
-// Introduced names the chat and the author of a message to the bot.
-type Introduced struct{ Chat, Title, User, Name string }
-
 // introduce waits for the next message to the bot.
-func (d *doctor) introduce(ctx context.Context) (Introduced, error) {
+func (d *doctor) introduce(ctx context.Context) (platforms.Introduced, error) {
 	offset := int64(-1) // what came before does not count
 	for ctx.Err() == nil {
 		var updates []tgbotapi.Update
@@ -59,7 +56,7 @@ func (d *doctor) introduce(ctx context.Context) (Introduced, error) {
 			params["timeout"] = "0"
 		}
 		if err := d.client.call(ctx, "getUpdates", params, &updates); err != nil {
-			return Introduced{}, err
+			return platforms.Introduced{}, err
 		}
 		fresh := offset >= 0
 		offset = max(offset, 0)
@@ -67,11 +64,11 @@ func (d *doctor) introduce(ctx context.Context) (Introduced, error) {
 			offset = max(offset, int64(u.UpdateID)+1)
 			if m := u.Message; fresh && m != nil && m.From != nil && !m.From.IsBot {
 				chat, who := strconv.FormatInt(m.Chat.ID, 10), strconv.FormatInt(m.From.ID, 10)
-				return Introduced{Chat: chat, Title: m.Chat.Title, User: who, Name: m.From.FirstName}, nil
+				return platforms.Introduced{Place: chat, Title: m.Chat.Title, User: who, Name: m.From.FirstName}, nil
 			}
 		}
 	}
-	return Introduced{}, ctx.Err()
+	return platforms.Introduced{}, ctx.Err()
 }
 
 func (d *doctor) diagnoseWebhook(ctx context.Context, r *platforms.Report) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/platforms/platformtest"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/platforms/telegram"
@@ -18,9 +19,9 @@ import (
 )
 
 // late keeps what prompts belong to only after people have seen them.
-type late struct{ platformtest.Notes }
+type late struct{ platforms.Notes }
 
-// PutNote implements platformtest.Notes.
+// PutNote implements platforms.Notes.
 func (l late) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
 	if strings.HasPrefix(key, "reply:") {
 		bridge.Pause(ctx, 300*time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 const (
@@ -29,7 +30,7 @@ func (e movedError) Error() string { return "the group became the supergroup " +
 // the records of cards still name the old one.
 type chats struct {
 	platform string
-	notes    Notes
+	notes    platforms.Notes
 	log      *slog.Logger
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // awaited is the content of the note for a prompt, a menu, or a card that takes
@@ -49,7 +50,7 @@ func (a awaited) states() bool {
 // needed. A person has at most one prompt for a card.
 type promptStore struct {
 	platform string
-	notes    Notes
+	notes    platforms.Notes
 	client   *client
 	log      *slog.Logger
 

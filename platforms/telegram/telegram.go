@@ -18,20 +18,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
-
-// Notes keeps what a typed reply belongs to; see bridge.Notes.
-type Notes interface {
-	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
-	SetNote(ctx context.Context, key, value string, ttl time.Duration) error
-	Note(ctx context.Context, key string) (string, error)
-	DropNote(ctx context.Context, key string) error
-}
 
 // Options configures a bot.
 type Options struct {
@@ -47,7 +38,7 @@ type Options struct {
 	// Turns shares the rate limits with other daemons. If it is nil, nothing
 	// is delayed.
 	Turns bridge.Turns
-	Notes Notes
+	Notes platforms.Notes // keeps what a typed reply belongs to
 	Log   *slog.Logger
 }
 
@@ -215,6 +206,6 @@ func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Fi
 
 // Introduce waits for the next message to the bot. It must not be called while a
 // daemon polls.
-func (p *Platform) Introduce(ctx context.Context) (Introduced, error) {
+func (p *Platform) Introduce(ctx context.Context) (platforms.Introduced, error) {
 	return p.doctor.introduce(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // Load reads and checks a config as a daemon does. Others are the variables that
@@ -37,7 +38,7 @@ func check(c config.Config) error {
 	errs = append(errs, err)
 	_, err = buildWebhooks(c)
 	errs = append(errs, err)
-	_, _, err = Platforms(c, false, nil, nil, nil, nil)
+	_, err = Platforms(c, false, platforms.Options{})
 	errs = append(errs, err)
 	errs = append(errs, checkKeys(c)...)
 	for n, err := range errs {

@@ -25,16 +25,6 @@ type Reloaded struct {
 // restartKeys are the keys of the config that take effect only after a restart.
 var restartKeys = []string{"listen", "max_connections", "log_level", "redis", "retention", "traces"}
 
-// sections calls visit with each key of the config file and its value.
-func sections(c config.Config, visit func(key string, v reflect.Value)) {
-	v := reflect.ValueOf(c)
-	for n := range v.NumField() {
-		if f := v.Type().Field(n); f.IsExported() {
-			visit(f.Tag.Get("yaml"), v.Field(n))
-		}
-	}
-}
-
 // blank reports whether a section has nothing.
 func blank(v reflect.Value) bool {
 	if v.Kind() == reflect.Map || v.Kind() == reflect.Slice {
@@ -48,9 +38,9 @@ func blank(v reflect.Value) bool {
 // may be cut.
 func enough(was, c config.Config) error {
 	has := map[string]bool{}
-	sections(c, func(key string, v reflect.Value) { has[key] = !blank(v) })
+	c.Sections(func(key string, v reflect.Value) { has[key] = !blank(v) })
 	var gone []string
-	sections(was, func(key string, v reflect.Value) {
+	was.Sections(func(key string, v reflect.Value) {
 		if !blank(v) && !has[key] {
 			gone = append(gone, key)
 		}
@@ -91,7 +81,7 @@ var entryNames = map[string]string{
 // "agent ci", and other settings by their paths, such as "metrics.token".
 func parts(c config.Config) map[string]any {
 	out := map[string]any{}
-	sections(c, func(key string, v reflect.Value) {
+	c.Sections(func(key string, v reflect.Value) {
 		switch entries := v.Interface().(type) {
 		case []policy.Risk:
 			for _, r := range entries {
@@ -137,9 +127,9 @@ func settings(out map[string]any, path string, v reflect.Value) {
 // needRestart returns the changed keys that take effect only after a restart.
 func needRestart(a, b config.Config) []string {
 	was := map[string]any{}
-	sections(a, func(key string, v reflect.Value) { was[key] = v.Interface() })
+	a.Sections(func(key string, v reflect.Value) { was[key] = v.Interface() })
 	out := []string{}
-	sections(b, func(key string, v reflect.Value) {
+	b.Sections(func(key string, v reflect.Value) {
 		if slices.Contains(restartKeys, key) && !reflect.DeepEqual(was[key], v.Interface()) {
 			out = append(out, key)
 		}

@@ -278,7 +278,7 @@ func TestConsoleIsClosed(t *testing.T) {
 		t.Errorf("the session from another site: HTTP %d %s, want %d", status, body, http.StatusUnauthorized)
 	}
 	c := r.Config
-	c.People = map[string]config.Person{"ana": c.People["ana"], "bo": {Slack: c.People["bo"].Slack}, "cy": c.People["cy"]}
+	c.People = map[string]config.Person{"ana": c.People["ana"], "bo": {Accounts: map[string]string{"slack": c.People["bo"].Account("slack")}}, "cy": c.People["cy"]}
 	was := r.Daemons[0].Engine()
 	r.Daemons[0].Apply(c)
 	r.Eventually("the config is replaced", func() bool { return r.Daemons[0].Engine() != was })

@@ -17,6 +17,7 @@ import (
 	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms"
 )
 
 // build creates the generation of a config.
@@ -38,10 +39,11 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	platforms, callbacks, err := Platforms(c, d.paced, d.store, d.db, d.keyring.Running, d.log)
+	adapters, err := Platforms(c, d.paced, platforms.Options{Notes: d.store, Turns: d.db, Daemons: d.keyring.Running, Log: d.log})
 	if err != nil {
 		return nil, err
 	}
+	chats, callbacks := ports(adapters)
 	routes, err := Routes(c)
 	if err != nil {
 		return nil, err
@@ -58,9 +60,9 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, d.remembered, platforms, d.store, schedules)
+	people := buildDirectory(c, d.remembered, chats, d.store, schedules)
 	options := rooms.Options{Options: engine.Options{
-		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: platforms,
+		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: chats,
 		Routes: routes, Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
 	}, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention)}
 	options.Agents = buildAgents(c)

@@ -71,7 +71,7 @@ func TestSelfApproval(t *testing.T) {
 func TestGroupChange(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Fresh: true, Config: func(c *config.Config) {
-		c.Groups = map[string]config.Group{"sre": {Slack: sandbox.SlackUserGroup, Discord: sandbox.DiscordGuild + "/" + sandbox.DiscordRole, Telegram: fmt.Sprint(sandbox.TelegramChat)}}
+		c.Groups = map[string]config.Group{"sre": {Native: map[string]string{"slack": sandbox.SlackUserGroup, "discord": sandbox.DiscordGuild + "/" + sandbox.DiscordRole, "telegram": fmt.Sprint(sandbox.TelegramChat)}}}
 		route(func(r *config.Route) { r.Responders = []string{"@sre"} })(c)
 	}})
 	groups := map[string]string{"slack": sandbox.SlackUserGroup, "discord": sandbox.DiscordRole, "telegram": fmt.Sprint(sandbox.TelegramChat)}
@@ -125,9 +125,7 @@ func TestLinking(t *testing.T) {
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		c.Identity.Linking = true
 		delete(c.People, "mal")
-		bo := c.People["bo"]
-		bo.Discord = "" // nod knows his other accounts
-		c.People["bo"] = bo
+		delete(c.People["bo"].Accounts, "discord") // nod knows his other accounts
 		route(func(r *config.Route) { r.Quorum = 2 })(c)
 	}})
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
@@ -185,7 +183,7 @@ func TestEmail(t *testing.T) {
 			rig.Only("slack")(c)
 			c.Identity.Email = on
 			bo := c.People["bo"]
-			bo.Slack, bo.Email = "", "Bo@Example.com"
+			bo.Accounts, bo.Email = nil, "Bo@Example.com"
 			c.People["bo"] = bo
 		}})
 		a := r.Ask(samples.Approval(bridge.ScopeOnce))

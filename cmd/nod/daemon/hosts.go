@@ -21,7 +21,7 @@ type Hosts []string
 // and hosts.
 func HostsOf(c config.Config) Hosts {
 	out := Hosts{"localhost"}
-	for _, address := range []string{c.Console.URL, c.Telegram.WebhookURL} {
+	for _, address := range append(c.Addresses(), c.Console.URL) {
 		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
 			out = append(out, strings.ToLower(u.Hostname()))
 		}

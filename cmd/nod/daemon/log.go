@@ -64,11 +64,11 @@ const (
 // one that it logs says how many it left out.
 type throttle struct {
 	slog.Handler
-	kinds *kinds
+	kinds *counts
 }
 
-// kinds counts lines by their messages.
-type kinds struct {
+// counts counts lines by their messages.
+type counts struct {
 	mu  sync.Mutex
 	all map[string]*kind
 }
@@ -78,7 +78,7 @@ type kind struct {
 	left int
 }
 
-func newThrottle(h slog.Handler) throttle { return throttle{h, &kinds{all: map[string]*kind{}}} }
+func newThrottle(h slog.Handler) throttle { return throttle{h, &counts{all: map[string]*kind{}}} }
 
 // Handle implements slog.Handler.
 func (t throttle) Handle(ctx context.Context, r slog.Record) error {
@@ -96,7 +96,7 @@ func (t throttle) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // pass reports whether a line is logged, and how many were left out before it.
-func (k *kinds) pass(message string, at time.Time) (left int, ok bool) {
+func (k *counts) pass(message string, at time.Time) (left int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	x := k.all[message]

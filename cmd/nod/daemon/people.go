@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 // buildDirectory returns the directory of people and groups.
@@ -28,19 +29,18 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 		o.People[name] = person
 	}
 	for name, g := range c.Groups {
-		of := map[string]string{}
-		for _, platform := range []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram} {
-			if group := g.Native(platform); group != "" {
-				of[platform] = group
-			}
-		}
-		o.Groups[name] = directory.Group{People: g.People, Of: of, OnCall: g.OnCall}
+		o.Groups[name] = directory.Group{People: g.People, Of: g.Native, OnCall: g.OnCall}
 	}
 	if c.Identity.Linking {
 		o.Links = links
 	}
 	if c.Identity.Email {
-		o.Emails, o.Guests = []string{config.PlatformSlack}, c.Identity.Guests
+		o.Guests = c.Identity.Guests
+		for _, k := range kinds.All {
+			if k.Emails {
+				o.Emails = append(o.Emails, k.Name)
+			}
+		}
 	}
 	o.Schedules = schedules
 	return directory.New(o)

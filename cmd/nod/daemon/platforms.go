@@ -1,60 +1,45 @@
 package daemon
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
-	"github.com/nodbridge/nod/platforms/discord"
-	"github.com/nodbridge/nod/platforms/slack"
-	"github.com/nodbridge/nod/platforms/telegram"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// Platforms returns the platforms that have a token, and the HTTP handlers of
-// those in HTTP mode. They share their rate limits through turns. With the
-// sandbox, they are paced only if paced is true. Daemons counts the daemons that run
-// with this config; nil is one.
-func Platforms(c config.Config, paced bool, notes telegram.Notes, turns bridge.Turns, daemons func(context.Context) (int, error), log *slog.Logger) ([]bridge.Platform, map[string]func(bridge.Sink) http.Handler, error) {
-	var out []bridge.Platform
-	callbacks := map[string]func(bridge.Sink) http.Handler{}
-	slackAPI, discordAPI, telegramAPI := "", "", c.Telegram.APIURL
-	noPacing := c.Sandbox != "" && !paced
-	if base := strings.TrimRight(c.Sandbox, "/"); base != "" {
-		slackAPI, discordAPI, telegramAPI = base+"/slack/api/", base+"/discord", base+"/telegram"
-	}
+// Platforms returns the platforms that have a token. With the sandbox, they are paced
+// only if paced is true. The other options are those in which the platforms do not
+// differ.
+func Platforms(c config.Config, paced bool, o platforms.Options) ([]platforms.Adapter, error) {
+	var out []platforms.Adapter
+	o.NoPacing, o.Console, o.ConsoleURL = c.Sandbox != "" && !paced, c.Console.Enabled, c.Console.URL
 	for _, name := range c.Platforms() {
-		switch name {
-		case config.PlatformSlack:
-			p, err := slack.New(slack.Options{
-				Name: name, BotToken: c.Slack.BotToken.Value(), AppToken: c.Slack.AppToken.Value(), SigningSecret: c.Slack.SigningSecret.Value(),
-				APIURL: slackAPI, NoPacing: noPacing, Turns: turns, Log: log, Console: c.Console.Enabled, ConsoleURL: c.Console.URL,
-				Daemons: daemons,
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			out, callbacks["/slack/interactions"] = append(out, p), p.Handler
-		case config.PlatformDiscord:
-			p, err := discord.New(discord.Options{
-				Name: name, BotToken: c.Discord.BotToken.Value(), PublicKey: c.Discord.PublicKey, APIURL: discordAPI, NoPacing: noPacing, Turns: turns, Log: log,
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			out, callbacks["/discord/interactions"] = append(out, p), p.Handler
-		case config.PlatformTelegram:
-			p, err := telegram.New(telegram.Options{
-				Name: name, Token: c.Telegram.BotToken.Value(), WebhookURL: c.Telegram.WebhookURL,
-				APIURL: telegramAPI, NoPacing: noPacing, Turns: turns, Notes: notes, Log: log,
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			out, callbacks["/telegram/webhook"] = append(out, p), p.Handler
+		k, _ := kinds.Named(name)
+		o.Name = name
+		if base := strings.TrimRight(c.Sandbox, "/"); base != "" {
+			o.APIURL = base + k.Sandbox
+		}
+		p, err := k.New(c.Connections[name], o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// ports returns platforms as the engine uses them, and the handlers of their
+// callbacks by path.
+func ports(all []platforms.Adapter) (out []bridge.Platform, callbacks map[string]func(bridge.Sink) http.Handler) {
+	callbacks = map[string]func(bridge.Sink) http.Handler{}
+	for _, p := range all {
+		out = append(out, p)
+		if k, _ := kinds.Named(p.Name()); k.Callback != "" {
+			callbacks[k.Callback] = p.Handler
 		}
 	}
-	return out, callbacks, nil
+	return out, callbacks
 }

@@ -52,9 +52,7 @@ policy: [{tools: bash, then: ask}]
 			c.Routes["default"] = r
 		},
 		"an account": func(c *config.Config) {
-			p := c.People["ana"]
-			p.Slack = "U3"
-			c.People["ana"] = p
+			c.People["ana"].Accounts["slack"] = "U3"
 		},
 		"a group":      func(c *config.Config) { delete(c.Groups, "all") },
 		"an agent":     func(c *config.Config) { delete(c.Agents, "cd") },

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 const whole = `slack: {bot_token: xoxb-secret-1, app_token: xapp-secret-2}
@@ -109,27 +110,44 @@ func TestReloadIsTold(t *testing.T) {
 	}
 	var none config.Config
 	seen := map[string]bool{}
-	leaves(reflect.ValueOf(&none).Elem(), func(v reflect.Value) {
-		fill(v, "a")
-		one := none
-		before := v.Interface()
-		fill(v, "bb")
-		changed := compare(one, none)
-		v.SetZero()
+	check := func(one, two config.Config, silent bool) {
+		t.Helper()
+		changed := compare(one, two)
 		told := append(compare(none, one).Added, needRestart(none, one)...)
 		if len(told) != 1 || seen[told[0]] && told[0] != "redis" || len(compare(one, none).Removed)+len(needRestart(one, none)) != 1 {
-			t.Errorf("%T %v: told %q", before, before, told)
+			t.Errorf("%+v: told %q", one, told)
 			return
 		}
 		seen[told[0]] = true
-		if told[0] != "risk level " && v.Kind() != reflect.Bool && len(changed.Changed)+len(changed.Added)+len(changed.Removed) == 0 && len(needRestart(none, one)) == 0 {
+		if told[0] != "risk level " && !silent && len(changed.Changed)+len(changed.Added)+len(changed.Removed) == 0 && len(needRestart(none, one)) == 0 {
 			t.Errorf("a change of %s is not told", told[0])
 		}
 		if enough(one, none) == nil {
 			t.Errorf("%s may go", told[0])
 		}
+	}
+	filled := none
+	leaves(reflect.ValueOf(&filled).Elem(), func(v reflect.Value) {
+		if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.Interface {
+			return // the platforms follow
+		}
+		fill(v, "a")
+		one := filled
+		fill(v, "bb")
+		two := filled
+		v.SetZero()
+		check(one, two, v.Kind() == reflect.Bool)
 	})
-	if !seen["metrics.token"] || !seen["agent a"] || !seen["redis"] {
+	for _, k := range kinds.All {
+		for n := range reflect.ValueOf(k.Settings()).Elem().NumField() {
+			with := func(text string) (c config.Config) {
+				fill(reflect.ValueOf(c.Connection(k)).Elem().Field(n), text)
+				return c
+			}
+			check(with("a"), with("bb"), false)
+		}
+	}
+	if !seen["metrics.token"] || !seen["slack.bot_token"] || !seen["agent a"] || !seen["redis"] {
 		t.Errorf("told %v", seen)
 	}
 }

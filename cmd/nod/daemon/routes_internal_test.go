@@ -11,7 +11,7 @@ import (
 // person in it.
 func TestRequired(t *testing.T) {
 	t.Parallel()
-	c := config.Config{Groups: map[string]config.Group{"sre": {People: []string{"ana", "bo"}}, "chat": {Slack: "S1"}}}
+	c := config.Config{Groups: map[string]config.Group{"sre": {People: []string{"ana", "bo"}}, "chat": {Native: map[string]string{"slack": "S1"}}}}
 	for _, x := range []struct{ must, want []string }{
 		{nil, nil}, {[]string{"@sre"}, []string{"@sre"}}, {[]string{"ana", "@sre"}, []string{"ana"}}, {[]string{"@sre", "ana"}, []string{"ana"}},
 		{[]string{"cy", "@sre"}, []string{"cy", "@sre"}}, {[]string{"ana", "@chat"}, []string{"ana", "@chat"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -175,7 +176,7 @@ func refuses(r *rig.Rig, name, secret string) {
 func TestLogHidesSecrets(t *testing.T) {
 	t.Parallel()
 	c := config.Config{}
-	c.Slack.BotToken, c.TokenKey = config.NewSecret("a-very-own-token"), config.NewSecret("0a0b0c0d,1a1b1c1d")
+	sandboxed.Slack(&c).BotToken, c.TokenKey = config.NewSecret("a-very-own-token"), config.NewSecret("0a0b0c0d,1a1b1c1d")
 	c.Agents = map[string]config.Agent{"ci": {Token: config.NewSecret("the-token-of-the-agent")}}
 	hide, err := daemon.Redactor(c)
 	if err != nil {

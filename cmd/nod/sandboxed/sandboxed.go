@@ -14,7 +14,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/discord"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/slack"
+	"github.com/nodbridge/nod/platforms/telegram"
 )
 
 // Serve serves the sandbox until ctx ends. A nil log discards output.
@@ -41,10 +44,12 @@ var Keys = daemon.MemoryKeys()
 func Config(base string) config.Config {
 	c := config.Config{
 		LogLevel: "info", Sandbox: base,
-		Slack:    config.Slack{BotToken: config.NewSecret(sandbox.SlackBotToken), AppToken: config.NewSecret(sandbox.SlackAppToken)},
-		Discord:  config.Discord{BotToken: config.NewSecret(sandbox.DiscordToken)},
-		Telegram: config.Telegram{BotToken: config.NewSecret(sandbox.TelegramToken)},
-		People:   map[string]config.Person{},
+		Connections: map[string]any{
+			slack.Kind.Name:    &slack.Settings{BotToken: config.NewSecret(sandbox.SlackBotToken), AppToken: config.NewSecret(sandbox.SlackAppToken)},
+			discord.Kind.Name:  &discord.Settings{BotToken: config.NewSecret(sandbox.DiscordToken)},
+			telegram.Kind.Name: &telegram.Settings{BotToken: config.NewSecret(sandbox.TelegramToken)},
+		},
+		People: map[string]config.Person{},
 		Routes: map[string]config.Route{bridge.DefaultRoute: {
 			To: []string{
 				"slack:" + sandbox.SlackChannel, "discord:" + sandbox.DiscordChannel, fmt.Sprintf("telegram:%d", sandbox.TelegramChat),
@@ -54,7 +59,7 @@ func Config(base string) config.Config {
 		Agents: map[string]config.Agent{},
 	}
 	for _, m := range sandbox.SampleMembers() {
-		c.People[m.Key] = config.Person{Slack: m.Slack, Discord: m.Discord, Telegram: fmt.Sprint(m.Telegram)}
+		c.People[m.Key] = config.Person{Accounts: map[string]string{"slack": m.Slack, "discord": m.Discord, "telegram": fmt.Sprint(m.Telegram)}}
 	}
 	Keys(&c)
 	return c

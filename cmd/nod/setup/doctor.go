@@ -23,6 +23,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -152,7 +154,7 @@ func (d *Doctor) examineConfig() (config.Config, bool) {
 
 // examinePlatforms runs the checks of each platform.
 func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
-	platforms, _, err := daemon.Platforms(c, false, nil, nil, nil, nil)
+	all, err := daemon.Platforms(c, false, platforms.Options{})
 	if err != nil {
 		d.fail("platforms", err)
 		return
@@ -162,10 +164,11 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 		d.fail("routes", err)
 		return
 	}
-	for _, p := range platforms {
-		needs := bridge.Needs{Emails: c.Identity.Email && p.Name() == config.PlatformSlack}
+	for _, p := range all {
+		k, _ := kinds.Named(p.Name())
+		needs := bridge.Needs{Emails: c.Identity.Email && k.Emails}
 		for _, name := range slices.Sorted(maps.Keys(c.Groups)) {
-			if native := c.Groups[name].Native(p.Name()); native != "" {
+			if native := c.Groups[name].Native[p.Name()]; native != "" {
 				needs.Groups = append(needs.Groups, native)
 			}
 		}
@@ -178,9 +181,7 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 			}
 		}
 		needs.Accounts = accounts(c, p.Name())
-		if x, ok := p.(bridge.Diagnoser); ok {
-			d.found(x.Diagnose(ctx, needs)...)
-		}
+		d.found(p.Diagnose(ctx, needs)...)
 	}
 }
 

@@ -137,7 +137,7 @@ func open(c config.Config, responders []string) bool {
 	return slices.ContainsFunc(responders, func(r string) bool {
 		group, ok := strings.CutPrefix(r, bridge.GroupMark)
 		g := c.Groups[group]
-		return ok && (g.OnCall != "" || slices.ContainsFunc(c.Platforms(), func(p string) bool { return g.Native(p) != "" }))
+		return ok && (g.OnCall != "" || slices.ContainsFunc(c.Platforms(), func(p string) bool { return g.Native[p] != "" }))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 // maxAccounts is the maximum number of accounts to look up on a platform, which
@@ -55,15 +56,16 @@ func (d *Doctor) examineAsked(c config.Config, route string, responders []string
 	for _, who := range bridge.Missing(responders, members(c, asked)) {
 		if !slices.ContainsFunc(c.Platforms(), func(platform string) bool { return reachable(c, who, platform) }) {
 			d.add("people."+who, bridge.FindingWarning, "no account on any platform, so nothing tells "+who+" when the route "+route+" asks",
-				"add one as people."+who+"."+config.PlatformSlack+", .discord or .telegram; /nod who shows the ID of an account")
+				"add one as people."+who+"."+strings.Join(kinds.Names(), ", .")+"; /nod who shows the ID of an account")
 		}
 	}
 }
 
 // reachable reports whether nod may know an account of a person on a platform.
 func reachable(c config.Config, who, platform string) bool {
+	k, _ := kinds.Named(platform)
 	p := c.People[who]
-	return p.Account(platform) != "" || platform == config.PlatformSlack && c.Identity.Email && p.Email != ""
+	return p.Account(platform) != "" || k.Emails && c.Identity.Email && p.Email != ""
 }
 
 // members returns the people among responders, including those whom groups and their

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 )
 
 // examinePrivate finds private routes that post where no one can open their
@@ -20,13 +21,13 @@ func (d *Doctor) examinePrivate(c config.Config) {
 		check := "routes." + name + ".payload"
 		for _, to := range route.To {
 			platform, _, _ := strings.Cut(to, ":")
+			k, _ := kinds.Named(platform)
 			switch {
 			case !opens(c, route, platform):
 				d.add(check, bridge.FindingWarning, "private, and no responder has an account on "+platform+": no one can open a request at "+to,
 					"add the accounts of responders under people, or remove "+to+" from the route")
-			case platform == config.PlatformTelegram:
-				d.add(check, bridge.FindingSkipped, "a bot cannot see who has started a chat with it, and private requests open only there",
-					"have each responder click Start in a chat with the bot")
+			case k.Unseen != "":
+				d.add(check, bridge.FindingSkipped, k.Unseen, k.UnseenFix)
 			}
 		}
 	}
@@ -48,12 +49,9 @@ func opens(c config.Config, route config.Route, platform string) bool {
 	}
 	for _, r := range route.Responders {
 		group, ok := strings.CutPrefix(r, bridge.GroupMark)
-		if g := c.Groups[group]; ok && (g.Native(platform) != "" || g.OnCall != "") {
+		if g := c.Groups[group]; ok && (g.Native[platform] != "" || g.OnCall != "") {
 			return true
 		}
 	}
-	return slices.ContainsFunc(members(c, route.Responders), func(who string) bool {
-		p := c.People[who]
-		return p.Account(platform) != "" || platform == config.PlatformSlack && c.Identity.Email && p.Email != ""
-	})
+	return slices.ContainsFunc(members(c, route.Responders), func(who string) bool { return reachable(c, who, platform) })
 }

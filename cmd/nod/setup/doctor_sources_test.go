@@ -16,6 +16,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/slack"
+	"github.com/nodbridge/nod/platforms/telegram"
 )
 
 // serving returns the URL of a schedule that names people in the form of a service, or
@@ -162,16 +164,16 @@ func examinedChat(t *testing.T, source string, people []string, status int) Doct
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
 	c := sandboxed.Config(server.URL)
-	c.Telegram = config.Telegram{}
+	delete(c.Connections, "telegram")
 	service, method := "slack", "usergroups.users.list"
-	group := config.Group{Slack: "S0SRE00001"}
+	group := config.Group{Native: map[string]string{"slack": "S0SRE00001"}}
 	if source == "Discord" {
 		service, method = "discord", "GET /guilds/{guild}/roles"
-		group = config.Group{Discord: sandbox.DiscordGuild + "/" + sandbox.DiscordRole}
-		c.Slack = config.Slack{}
+		group = config.Group{Native: map[string]string{"discord": sandbox.DiscordGuild + "/" + sandbox.DiscordRole}}
+		delete(c.Connections, "slack")
 	} else {
-		c.Discord = config.Discord{}
-		s.SetGroup(service, group.Slack, people...)
+		delete(c.Connections, "discord")
+		s.SetGroup(service, group.Native["slack"], people...)
 	}
 	c.Groups = map[string]config.Group{"team": group}
 	fault := sandbox.Fault{Service: service, Method: method, Kind: "page", Status: status}
@@ -235,10 +237,10 @@ func TestDoctorApprovals(t *testing.T) {
 func TestDoctorAsked(t *testing.T) {
 	t.Parallel()
 	c := config.Config{
-		Slack: config.Slack{BotToken: config.NewSecret("xoxb-1")}, Telegram: config.Telegram{BotToken: config.NewSecret("1:x")},
-		People: map[string]config.Person{"ana": {Slack: "U1"}, "bo": {}, "cy": {Discord: "3"}, "dee": {Telegram: "4"}, "eve": {}, "fay": {Email: "fay@example.com"}},
-		Groups: map[string]config.Group{"oncall": {OnCall: "primary"}},
-		OnCall: map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: []string{"ana", "eve", "dee"}}}},
+		Connections: map[string]any{"slack": &slack.Settings{BotToken: config.NewSecret("xoxb-1")}, "telegram": &telegram.Settings{BotToken: config.NewSecret("1:x")}},
+		People:      map[string]config.Person{"ana": {Accounts: map[string]string{"slack": "U1"}}, "bo": {}, "cy": {Accounts: map[string]string{"discord": "3"}}, "dee": {Accounts: map[string]string{"telegram": "4"}}, "eve": {}, "fay": {Email: "fay@example.com"}},
+		Groups:      map[string]config.Group{"oncall": {OnCall: "primary"}},
+		OnCall:      map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: []string{"ana", "eve", "dee"}}}},
 		Routes: map[string]config.Route{"default": {
 			To: []string{"slack:C1"}, Responders: []string{"ana"}, HandOver: []string{"cy"}, Escalation: []config.Step{{Ask: []string{"bo", "fay"}}, {Ask: []string{"@oncall"}}},
 		}},

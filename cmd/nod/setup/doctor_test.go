@@ -33,16 +33,16 @@ func (p patient) yaml() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: 127.0.0.1:1\nredis: {url: %s, wait_replicas: %d}\nsandbox: %s\n", p.redis, c.Redis.WaitReplicas, c.Sandbox)
 	for _, line := range []string{
-		section("slack", "bot_token", c.Slack.BotToken.Value(), "app_token", c.Slack.AppToken.Value()),
-		section("discord", "bot_token", c.Discord.BotToken.Value(), "public_key", c.Discord.PublicKey),
-		section("telegram", "bot_token", c.Telegram.BotToken.Value()), section("token_key", "", c.TokenKey.Value()), section("receipts", "key", c.Receipts.Key.Value()),
+		section("slack", "bot_token", sandboxed.Slack(&c).BotToken.Value(), "app_token", sandboxed.Slack(&c).AppToken.Value()),
+		section("discord", "bot_token", sandboxed.Discord(&c).BotToken.Value(), "public_key", sandboxed.Discord(&c).PublicKey),
+		section("telegram", "bot_token", sandboxed.Telegram(&c).BotToken.Value()), section("token_key", "", c.TokenKey.Value()), section("receipts", "key", c.Receipts.Key.Value()),
 	} {
 		b.WriteString(line)
 	}
 	b.WriteString("people:\n")
 	for name, who := range c.People {
 		b.WriteString("  " + name + ":\n")
-		for _, line := range []string{section("slack", "", who.Slack), section("discord", "", who.Discord), section("telegram", "", who.Telegram)} {
+		for _, line := range []string{section("slack", "", who.Account("slack")), section("discord", "", who.Account("discord")), section("telegram", "", who.Account("telegram"))} {
 			if line != "" {
 				b.WriteString("    " + line)
 			}
@@ -101,7 +101,7 @@ func (p patient) examineUntil(ctx context.Context, change func(*Doctor)) (map[st
 		if was, twice := m[f.Check]; !twice || was.Status != bridge.FindingFailed {
 			m[f.Check] = f
 		}
-		for _, secret := range []string{p.config.Slack.BotToken.Value(), p.config.Slack.AppToken.Value(), p.config.Discord.BotToken.Value(), p.config.Telegram.BotToken.Value()} {
+		for _, secret := range p.config.Secrets() {
 			if secret != "" && (strings.Contains(f.Detail+f.Fix, secret) || strings.Contains(table.String(), secret)) {
 				p.t.Errorf("%s prints a secret", f.Check)
 			}
@@ -141,7 +141,7 @@ func TestDoctorRecognizes(t *testing.T) {
 			p.config.Identity.Email = true
 			fault("slack", "missing_scope", "users:read.email")(p, r)
 		}, "slack.scopes", "failed", "Reinstall"},
-		"discord: public key":   {func(p *patient, _ *rig.Rig) { p.config.Discord.PublicKey = strings.Repeat("ab", 32) }, "discord.public_key", "failed", "General Information"},
+		"discord: public key":   {func(p *patient, _ *rig.Rig) { sandboxed.Discord(&p.config).PublicKey = strings.Repeat("ab", 32) }, "discord.public_key", "failed", "General Information"},
 		"telegram: not there":   {fault("telegram", "absent", ""), fmt.Sprintf("telegram.chat.%d", sandbox.TelegramChat), "failed", "add @"},
 		"redis: away":           {func(_ *patient, r *rig.Rig) { r.Redis.Kill() }, "redis.reach", "failed", "redis.url"},
 		"redis: eviction":       {func(_ *patient, r *rig.Rig) { configSet(r, "maxmemory-policy", "allkeys-lru") }, "redis.eviction", "failed", "noeviction"},
@@ -264,7 +264,8 @@ func TestDoctorNamesTheHop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, r := newPatient(t)
-			p.config.Discord.BotToken, p.config.Telegram.BotToken = config.Secret{}, config.Secret{}
+			delete(p.config.Connections, "discord")
+			delete(p.config.Connections, "telegram")
 			rig.Only("slack")(&p.config)
 			if x.fault.Kind != "" {
 				r.Sandbox.AddFault(x.fault)

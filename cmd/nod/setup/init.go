@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -39,9 +40,6 @@ type Init struct {
 	now   config.Config // the config so far
 	draft *draft
 }
-
-// EveryPlatform lists the platforms that can be connected.
-var EveryPlatform = []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram}
 
 // Run prompts for the settings, checks them, and writes the config.
 func (s *Init) Run(ctx context.Context) error {
@@ -80,8 +78,9 @@ func (s *Init) connectAll(ctx context.Context) error {
 		}
 		var skipped []string
 		for _, p := range todo {
+			k, _ := kinds.Named(p)
 			s.skips = true
-			err := s.connect(ctx, p)
+			err := s.connect(ctx, k)
 			s.skips = false
 			if errors.Is(err, errSkipped) {
 				skipped = append(skipped, p)
@@ -140,15 +139,15 @@ func (s *Init) say(format string, args ...any) { fmt.Fprintf(s.Talk, format+"\n"
 func (s *Init) choose(ctx context.Context) error {
 	standard := strings.Join(s.now.Platforms(), ",")
 	if len(s.Platforms) == 0 {
-		line, err := s.ask(ctx, "Platforms to connect (slack, discord, telegram), separated by commas", cmp.Or(standard, config.PlatformSlack))
+		line, err := s.ask(ctx, "Platforms to connect ("+strings.Join(kinds.Names(), ", ")+"), separated by commas", cmp.Or(standard, kinds.All[0].Name))
 		if err != nil {
 			return err
 		}
 		s.Platforms = strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	for _, p := range s.Platforms {
-		if !slices.Contains(EveryPlatform, p) {
-			return bridge.Errorf(bridge.CodeInvalid, "platforms: unknown platform %q", p).WithHint("use slack, discord or telegram")
+		if _, known := kinds.Named(p); !known {
+			return bridge.Errorf(bridge.CodeInvalid, "platforms: unknown platform %q", p).WithHint("use %s", strings.Join(kinds.Names(), ", "))
 		}
 	}
 	var err error

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -26,7 +27,7 @@ func TestInitKeeps(t *testing.T) {
 		t.Fatalf("%v: %s", failed, said)
 	}
 	c, err := config.Read(path, nil)
-	if err != nil || c.Telegram.BotToken.Value() != sandbox.TelegramToken || c.People["ana"].Telegram != "7001" ||
+	if err != nil || sandboxed.Telegram(&c).BotToken.Value() != sandbox.TelegramToken || c.People["ana"].Account("telegram") != "7001" ||
 		fmt.Sprint(c.Routes["default"].Responders, c.Platforms()) != "[ana] [telegram]" {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -74,9 +75,8 @@ func TestInitChecksAccounts(t *testing.T) {
 func TestDoctorNamesPeople(t *testing.T) {
 	t.Parallel()
 	p, _ := newPatient(t)
-	ana, bo := p.config.People["ana"], p.config.People["bo"]
-	ana.Discord, bo.Slack = "", "U0NONE0001"
-	p.config.People["ana"], p.config.People["bo"] = ana, bo
+	delete(p.config.People["ana"].Accounts, "discord")
+	p.config.People["bo"].Accounts["slack"] = "U0NONE0001"
 	found, well := p.examine(noAsk)
 	if f := found["people.ana"]; f.Status != "warning" || !strings.Contains(f.Detail,
 		"no account on discord, where the route default posts") || !strings.Contains(f.Fix, "people.ana.discord") {
@@ -105,9 +105,7 @@ func TestDoctorNamesPrivateRoutes(t *testing.T) {
 	}
 	route.To = []string{"discord:" + sandbox.DiscordChannel}
 	p.config.Routes["default"] = route
-	ana := p.config.People["ana"]
-	ana.Discord = ""
-	p.config.People["ana"] = ana
+	delete(p.config.People["ana"].Accounts, "discord")
 	found, _ = p.examine(noAsk)
 	if f := found[check]; f.Status != "warning" || !strings.Contains(f.Detail, "no responder has an account on discord") {
 		t.Errorf("%+v", f)

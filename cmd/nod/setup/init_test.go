@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -83,10 +84,10 @@ func TestInitAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ana := c.People["ana"]; ana.Slack != "U0ANA00001" || ana.Discord != "300000000000000001" || ana.Telegram != "7001" || len(c.Routes["default"].To) != 3 || len(c.Routes["default"].Responders) != 1 {
+	if ana := c.People["ana"]; ana.Account("slack") != "U0ANA00001" || ana.Account("discord") != "300000000000000001" || ana.Account("telegram") != "7001" || len(c.Routes["default"].To) != 3 || len(c.Routes["default"].Responders) != 1 {
 		t.Errorf("the config is %+v, want the accounts of ana and a route to each platform", c)
 	}
-	if c.Slack.BotToken.Value() != sandbox.SlackBotToken || c.Telegram.BotToken.Value() != sandbox.TelegramToken || !c.TokenKey.Set() || !c.Receipts.Key.Set() || !c.Agents["agent"].Token.Set() {
+	if sandboxed.Slack(&c).BotToken.Value() != sandbox.SlackBotToken || sandboxed.Telegram(&c).BotToken.Value() != sandbox.TelegramToken || !c.TokenKey.Set() || !c.Receipts.Key.Set() || !c.Agents["agent"].Token.Set() {
 		t.Error("a secret is missing")
 	}
 	text := rig.ReadFile(t, path)

@@ -138,7 +138,8 @@ func toOnePlatform(c *config.Config) {
 // which the jobs of the posting end, and a read, which warms the connection.
 func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	s, err := b.install(ctx, "inbound", func(c *config.Config) {
-		c.Slack.AppToken, c.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
+		s := sandboxed.Slack(c)
+		s.AppToken, s.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
 		toOnePlatform(c)
 	})
 	if s != nil {
@@ -231,7 +232,7 @@ func (s *installation) shown(ctx context.Context) (bridge.Record, error) {
 
 // clickBody returns the callback in which Slack reports a click of ana on a card.
 func (s *installation) clickBody(ref bridge.MessageRef) (string, error) {
-	for _, c := range sandbox.Controls(config.PlatformSlack, s.chats.Message(sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message})) {
+	for _, c := range sandbox.Controls("slack", s.chats.Message(sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message})) {
 		if c.Label == "Call tool" {
 			p := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"container":{"channel_id":%q,"message_ts":%q},"actions":[{"type":"button","value":%q}]}`,
 				sandbox.SampleMembers()[0].Slack, ref.Channel, ref.Message, c.Value)
@@ -284,7 +285,7 @@ func wholePath(ctx context.Context, b *harness) ([]figures, error) {
 // callsToCards returns the times in ms from an agent's call until its card is on
 // all platforms, which take serviceTime for each call.
 func (s *installation) callsToCards(ctx context.Context, span time.Duration) ([]float64, error) {
-	for _, service := range []string{config.PlatformSlack, config.PlatformDiscord, config.PlatformTelegram} {
+	for _, service := range []string{"slack", "discord", "telegram"} {
 		s.chats.AddFault(sandbox.Fault{Service: service, Kind: "delay", Delay: serviceTime})
 	}
 	defer s.chats.ClearFaults()
@@ -330,7 +331,7 @@ func (s *installation) clickToUnblocked(ctx context.Context, rec bridge.Record) 
 	bridge.Pause(ctx, beforeClick)
 	ref := rec.Messages[0]
 	began := time.Now()
-	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
+	if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
 		return 0, err
 	}
 	at, ok := <-done
@@ -357,7 +358,7 @@ func (b *harness) acksUnderLoad(ctx context.Context, s *installation) (float64, 
 		}
 		ref := rec.Messages[0]
 		began := time.Now()
-		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: config.PlatformSlack, Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
+		if _, err := s.chats.Person("ana").Press(ctx, sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message}, "Call tool"); err != nil {
 			return 0, err
 		}
 		acks = append(acks, time.Since(began).Seconds()*1000) // Press returns with the acknowledgment

@@ -33,9 +33,9 @@ type rate struct {
 
 // The channels are so few that the limits hold up many cards.
 var services = []service{
-	{config.PlatformSlack, 20, 1, rate{5, 5 * time.Second, true}, rate{600, time.Minute, false}},
-	{config.PlatformDiscord, 10, 2, rate{5, 5 * time.Second, false}, rate{50, time.Second, false}},
-	{config.PlatformTelegram, 40, 1, rate{20, time.Minute, false}, rate{30, time.Second, false}},
+	{"slack", 20, 1, rate{5, 5 * time.Second, true}, rate{600, time.Minute, false}},
+	{"discord", 10, 2, rate{5, 5 * time.Second, false}, rate{50, time.Second, false}},
+	{"telegram", 40, 1, rate{20, time.Minute, false}, rate{30, time.Second, false}},
 }
 
 const (

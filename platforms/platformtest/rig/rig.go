@@ -124,9 +124,10 @@ func New(t testing.TB, o Options) *Rig {
 	ana.Token = config.NewSecret(AnaToken)
 	r.Config.People["ana"] = ana
 	if o.HTTPMode {
-		r.Config.Slack.AppToken, r.Config.Slack.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
-		r.Config.Discord.PublicKey = fmt.Sprintf("%x", r.Sandbox.DiscordPublicKey())
-		r.Config.Telegram.WebhookURL = api + "/telegram/webhook"
+		s := sandboxed.Slack(&r.Config)
+		s.AppToken, s.SigningSecret = config.Secret{}, config.NewSecret(sandbox.SlackSigningSecret)
+		sandboxed.Discord(&r.Config).PublicKey = fmt.Sprintf("%x", r.Sandbox.DiscordPublicKey())
+		sandboxed.Telegram(&r.Config).WebhookURL = api + "/telegram/webhook"
 	}
 	if o.Config != nil {
 		o.Config(&r.Config)

@@ -1,4 +1,4 @@
-package setup
+package slack
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 	"github.com/nodbridge/nod/deploy"
 )
 
-// SlackManifest returns the app manifest for HTTP mode at host, or for Socket
+// Manifest returns the app manifest for HTTP mode at host, or for Socket
 // Mode if host is empty. With replies, the app may read the replies to cards. With
 // agent, it is an agent for Slack, which shows its sessions.
-func SlackManifest(host string, replies, agent bool) ([]byte, error) {
+func Manifest(host string, replies, agent bool) ([]byte, error) {
 	if host == "" && !replies && !agent {
 		return deploy.SlackManifest, nil
 	}
