@@ -287,24 +287,28 @@ func (c Change) Versions() []Version {
 
 // NextVersion returns the version that the document gets when it replaces the one
 // with its own. The first version under a key is random, so that a key that is used
-// again does not repeat one.
+// again does not repeat one, and so is the distance of each later one: after a failover
+// dropped a version, another change of the same document does not repeat it.
 func (d Doc) NextVersion() int64 {
 	if d.Next > 0 {
 		return d.Next
 	}
-	if d.Version <= 0 || d.Version >= lastVersion || d.Fresh {
+	if d.Version <= 0 || d.Version > lastVersion-versionStep || d.Fresh {
 		return 1 + rand.Int64N(firstVersions)
 	}
-	return d.Version + 1
+	return d.Version + 1 + rand.Int64N(versionStep)
 }
 
-// firstVersions is the number of first versions. It leaves room for as many changes in
-// the digits of a stored version.
-const firstVersions = 9e15
-
-// lastVersion is the highest number with the digits of a stored version. Only someone
-// else can have stored it.
-const lastVersion = 1e16 - 1
+const (
+	// firstVersions is the number of first versions. It leaves room for two billion
+	// changes in the digits of a stored version.
+	firstVersions = 9e15
+	// versionStep is the maximum distance between two versions.
+	versionStep = 1e6
+	// lastVersion is the highest number with the digits of a stored version. Only
+	// someone else can have stored it.
+	lastVersion = 1e16 - 1
+)
 
 // With returns a change that also does what another one does.
 func (c Change) With(o Change) Change {

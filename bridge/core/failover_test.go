@@ -7,11 +7,15 @@ import (
 	"testing"
 	"time"
 
+	rdb "github.com/redis/go-redis/v9"
+
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -27,7 +31,7 @@ func (f *failing) Confirm(ctx context.Context, read ...broker.Version) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range f.lost {
-		d.Fresh = true
+		d.Fresh, d.Next = true, d.Version
 		if _, err := f.Do(ctx, broker.Change{Put: []broker.Doc{d}}); err != nil {
 			return err
 		}
@@ -124,5 +128,86 @@ func TestLostBeforeConfirmed(t *testing.T) {
 	no.Response.State = bridge.StateDenied
 	if rec, won, err := s.Settle(t.Context(), no); err != nil || !won || rec.State != bridge.StateDenied {
 		t.Errorf("a click after the decision was lost: %s, %v, %v", rec.State, won, err)
+	}
+	denied := must[[]broker.Doc](t)(db.Get(t.Context(), life.Key(id)))
+	lose()
+	noError(t, db.Confirm(t.Context()))
+	if _, won, err := s.Settle(t.Context(), yes(id, "U")); err != nil || !won {
+		t.Fatal(won, err)
+	}
+	before = denied
+	lose()
+	if rec := must[bridge.Record](t)(s.Load(t.Context(), id)); rec.State != bridge.StateDenied {
+		t.Errorf("another master has it denied, and it is read as %s", rec.State)
+	}
+}
+
+// twice is a hook that sends scripts twice, as the client does if it loses the reply.
+type twice struct{}
+
+func (twice) DialHook(next rdb.DialHook) rdb.DialHook { return next }
+
+func (twice) ProcessHook(next rdb.ProcessHook) rdb.ProcessHook { return next }
+
+func (twice) ProcessPipelineHook(next rdb.ProcessPipelineHook) rdb.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []rdb.Cmder) error {
+		if err := next(ctx, cmds); err != nil { // such as an unknown script
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestSentTwice checks that a change that Redis gets twice counts once, and that its
+// caller learns what it would have learned otherwise.
+func TestSentTwice(t *testing.T) {
+	t.Parallel()
+	ctx, c := t.Context(), redistest.Shared(t).Client(t)
+	s := onRedis(t, c, "n", 0)
+	c.AddHook(twice{})
+	o := opening(t, "k", func(i *bridge.Interaction) { i.Quorum, i.Session = 2, "s" })
+	rec, created, err := s.Open(ctx, o)
+	if id := o.Interaction.ID; err != nil || !created || rec.Interaction.ID != id {
+		t.Fatalf("it is opened: %v, %v", created, err)
+	}
+	vote(t, s, ballot(rec.Interaction.ID, "ana", bridge.StateApproved), bridge.BallotCounted)
+	vote(t, s, ballot(rec.Interaction.ID, "ben", bridge.StateApproved), bridge.BallotDecided)
+	if rec = must[bridge.Record](t)(s.Load(ctx, rec.Interaction.ID)); rec.Audit == nil || len(rec.Votes) != 2 {
+		t.Errorf("it is %+v", rec)
+	}
+	g := bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: time.Now().Add(time.Hour)}
+	by := bridge.Actor{Platform: "slack", User: "U"}
+	must[bridge.Stop](t)(s.PutStop(ctx, bridge.Stop{Agent: "ci", Session: "s", By: by}))
+	for what, x := range map[string][]func() (bool, error){
+		"a grant": {func() (bool, error) { return s.PutGrant(ctx, g) }, func() (bool, error) { return s.DropGrant(ctx, g) }},
+		"a link": {func() (bool, error) { return true, s.PutLink(ctx, bridge.Link{Platform: "p", User: "u"}) },
+			func() (bool, error) { return s.DropLink(ctx, "p", "u") }},
+		"a stop":  {func() (bool, error) { return s.DropStop(ctx, "ci", "s", by) }},
+		"a lease": {func() (bool, error) { return s.Hold(ctx, "l", "me", time.Minute) }},
+		"a passkey": {func() (bool, error) {
+			return true, s.AddPasskey(ctx, passkey.Credential{Person: "ana", ID: []byte("1")})
+		}},
+		"a message": {func() (bool, error) {
+			_, err := s.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "k")
+			return true, err
+		}, func() (bool, error) {
+			n, err := s.EndSteerings(ctx, "ci", "s", "", bridge.FateDelivered)
+			return n == 1, err
+		}},
+	} {
+		for n, do := range x {
+			if did, err := do(); err != nil || !did {
+				t.Errorf("%s, call %d: %v, %v", what, n, did, err)
+			}
+		}
+	}
+	votes := 0
+	for _, e := range must[[]bridge.AuditEntry](t)(s.AuditEntries(ctx, "", 100)) {
+		if e.Type == bridge.AuditVote || e.Type == bridge.AuditDecision {
+			votes++
+		}
+	}
+	if votes != 3 {
+		t.Errorf("the audit log has %d votes and decisions", votes)
 	}
 }

@@ -55,10 +55,10 @@ func drop(ctx context.Context, db broker.Store, k broker.Key, index string) (exi
 		if err != nil {
 			return err
 		}
-		existed = docs[0].Exists()
-		if !existed {
+		if !docs[0].Exists() {
 			return nil
 		}
+		existed = true
 		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Keep: true, Urgent: true}
 		if index != "" {
 			c.Unset = []broker.Member{{Index: index, Name: k.ID}}

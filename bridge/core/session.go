@@ -65,9 +65,10 @@ func (ss stops) DropStop(ctx context.Context, agent, session string, by bridge.A
 		if err != nil {
 			return err
 		}
-		if stopped = docs[0].Exists(); !stopped {
+		if !docs[0].Exists() {
 			return nil
 		}
+		stopped = true
 		_, err = ss.db.Do(ctx, broker.Change{
 			Drop: []broker.Version{docs[0].At()}, Unset: []broker.Member{{Index: stopIndex, Name: name}},
 			Journal: []broker.Entry{sessionEvent(bridge.EventResumed, agent, session, by)}, Keep: true, Urgent: true,

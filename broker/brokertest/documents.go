@@ -177,10 +177,11 @@ var changes = tests{
 	},
 	"several": func(t *testing.T, s broker.Store) {
 		a := put(t, s, "a", "v")
-		wrong := a
+		wrong, first := a, a
 		wrong.Version++
+		first.Next = wrong.Version
 		out := s.DoAll(t.Context(), []broker.Change{
-			{Put: []broker.Doc{a}}, {Put: []broker.Doc{wrong}}, {Put: []broker.Doc{a}}, {From: s.Now().Add(time.Hour)},
+			{Put: []broker.Doc{first}}, {Put: []broker.Doc{wrong}}, {Put: []broker.Doc{a}}, {From: s.Now().Add(time.Hour)},
 			{Below: []broker.Bound{{Index: "x"}}}, {Put: []broker.Doc{doc("b", "v")}, Journal: []broker.Entry{entry("b")}},
 		})
 		got := ""

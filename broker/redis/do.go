@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	rdb "github.com/redis/go-redis/v9"
@@ -235,12 +236,39 @@ func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, r
 		n, _ := strconv.Atoi(rest[0]) // the script returns it
 		return broker.Done{}, broker.Full{Index: c.Below[n-1].Index}
 	default:
+		if entries, mine := s.applied(c, versions, rest); mine {
+			return broker.Done{At: at, Entries: entries, Versions: versions}, nil
+		}
 		stale := &broker.Stale{}
 		for n, v := range c.Versions() {
 			stale.Docs = append(stale.Docs, s.seals.Decode(v.Key, rest[n]))
 		}
 		return broker.Done{}, stale
 	}
+}
+
+// applied reports whether the stored documents of a stale change are those of the change
+// itself. The client sends it again if the reply is lost. No other change has the same
+// versions. It also returns the IDs of the entries that the documents have.
+func (s *Store) applied(c broker.Change, versions []int64, stored []string) (entries []string, mine bool) {
+	entries, stored = make([]string, len(c.Journal)), stored[len(c.If):]
+	for n, d := range c.Put {
+		if d.Fresh {
+			continue
+		}
+		if d.Noted > 0 {
+			d.Entry = ""
+		}
+		entry, same := strings.CutPrefix(stored[0], string(s.seals.Encode(d, versions[n])))
+		if !same {
+			return nil, false
+		}
+		if d.Noted > 0 {
+			entries[d.Noted-1] = entry[1:] // after the mark
+		}
+		mine, stored = true, stored[1:]
+	}
+	return entries, mine
 }
 
 func millis(s string) time.Time {
