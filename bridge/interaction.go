@@ -247,3 +247,6 @@ type Responder struct {
 	Platform string `json:"platform"`
 	User     string `json:"user"` // user ID in the platform's format
 }
+
+// IsSession reports whether the interaction is the message of a session.
+func (i Interaction) IsSession() bool { return i.Presentation == PresentSession }

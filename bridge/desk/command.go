@@ -139,7 +139,7 @@ func (d *Desk) show(ctx context.Context, c bridge.Command, text string) (string,
 	if err != nil || note != "" {
 		return note, err
 	}
-	return words.Describe(d.engine.Redacted(r)), nil
+	return words.Describe(d.engine.Redactor.Record(r)), nil
 }
 
 // find returns the request that a command names. If there is none that the

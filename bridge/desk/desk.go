@@ -7,19 +7,21 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 )
 
 // Desk answers what people ask nod. It is safe for concurrent use.
 type Desk struct {
-	engine  *engine.Engine
-	grants  *grant.Room
-	records bridge.Records
-	audit   bridge.AuditLog // every decision, vote, grant and revocation lengthens it
-	linking bool
-	lately  lately
+	engine   *engine.Engine
+	grants   *grant.Room
+	sessions *session.Room
+	records  bridge.Records
+	audit    bridge.AuditLog // every decision, vote, grant and revocation lengthens it
+	linking  bool
+	lately   lately
 }
 
 // New returns the desk of an engine and its rooms.
-func New(e *engine.Engine, o engine.Options, grants *grant.Room) *Desk {
-	return &Desk{engine: e, grants: grants, records: o.Store, audit: o.Store, linking: o.Linking && o.Directory != nil}
+func New(e *engine.Engine, o engine.Options, grants *grant.Room, sessions *session.Room) *Desk {
+	return &Desk{engine: e, grants: grants, sessions: sessions, records: o.Store, audit: o.Store, linking: o.Linking && o.Directory != nil}
 }

@@ -7,31 +7,31 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
 // session lists sessions, or stops or resumes some.
-func (d *Desk) session(ctx context.Context, c bridge.Command, word, session string) (string, error) {
+func (d *Desk) session(ctx context.Context, c bridge.Command, word, name string) (string, error) {
 	list := "To list your sessions, send /" + bridge.CommandName + " sessions."
 	if word == "sessions" {
 		return d.listSessions(ctx, c)
 	}
-	if session == "" {
+	if name == "" {
 		return "Name a session: /" + bridge.CommandName + " " + word + " SESSION. " + list, nil
 	}
 	var done []bridge.Stop
 	var err error
 	switch {
 	case word == "resume":
-		if newer, nerr := d.engine.Sessions.StoppedAfter(ctx, session, c.At); nerr != nil || newer {
+		if newer, nerr := d.sessions.StoppedAfter(ctx, name, c.At); nerr != nil || newer {
 			return words.OlderThanStop, nerr
 		}
-		done, err = d.engine.Sessions.Resume(ctx, c.Actor, "", session)
-	case session == "all":
-		done, err = d.engine.Sessions.StopAll(ctx, c.Actor)
+		done, err = d.sessions.Resume(ctx, c.Actor, "", name)
+	case name == "all":
+		done, err = d.sessions.StopAll(ctx, c.Actor)
 	default:
-		done, err = d.engine.Sessions.Stop(ctx, c.Actor, "", session)
+		done, err = d.sessions.Stop(ctx, c.Actor, "", name)
 	}
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeForbidden:
@@ -50,20 +50,20 @@ func (d *Desk) session(ctx context.Context, c bridge.Command, word, session stri
 		names[n] = bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
 	}
 	if word == "resume" {
-		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + engine.WhatResumes, nil
+		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatResumes, nil
 	}
-	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + engine.WhatStops + " To resume, send /" + bridge.CommandName +
+	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatStops + " To resume, send /" + bridge.CommandName +
 		" resume SESSION.", nil
 }
 
 // tell sends a message to a session.
 func (d *Desk) tell(ctx context.Context, c bridge.Command, rest string) (string, error) {
-	session, text, _ := strings.Cut(rest, " ")
+	name, text, _ := strings.Cut(rest, " ")
 	if strings.TrimSpace(text) == "" {
 		return "Name a session and write a text: /" + bridge.CommandName + " tell SESSION TEXT. To list your sessions, send /" +
 			bridge.CommandName + " sessions.", nil
 	}
-	s, err := d.engine.Sessions.Steer(ctx, bridge.Steering{Session: session, By: c.Actor, Text: text})
+	s, err := d.sessions.Steer(ctx, bridge.Steering{Session: name, By: c.Actor, Text: text})
 	switch code := bridge.ErrorCode(err); {
 	case err == nil:
 		return s.Status(), nil
@@ -71,7 +71,7 @@ func (d *Desk) tell(ctx context.Context, c bridge.Command, rest string) (string,
 		return "Session not found, or not visible to you. Nothing was sent. To list your sessions, send /" + bridge.CommandName +
 			" sessions.", nil
 	case code == bridge.CodeForbidden:
-		return engine.NotSteered, nil
+		return session.NotSteered, nil
 	case code == bridge.CodeInvalid || code == bridge.CodeConflict || code == bridge.CodeRateLimited:
 		return "Nothing was sent: " + bridge.PublicError(err).Message + ".", nil
 	}
@@ -80,7 +80,7 @@ func (d *Desk) tell(ctx context.Context, c bridge.Command, rest string) (string,
 
 // listSessions lists the sessions that a person may see.
 func (d *Desk) listSessions(ctx context.Context, c bridge.Command) (string, error) {
-	all, err := d.engine.Sessions.ListFor(ctx, c.Actor)
+	all, err := d.sessions.ListFor(ctx, c.Actor)
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 type withdrawals struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
-	redactor *redactor
+	redactor *Redactor
 	people   *people.People
 	journal  *journal.Journal
 	presence bridge.Presence
@@ -47,7 +47,7 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 // cancelled returns the response of a request that a caller cancels. The store adds its
 // time and its digest.
 func (w *withdrawals) cancelled(reason string) bridge.Response {
-	return bridge.Response{State: bridge.StateCancelled, Reason: w.redactor.text(reason), Annotations: map[string]bridge.Annotation{}}
+	return bridge.Response{State: bridge.StateCancelled, Reason: w.redactor.Text(reason), Annotations: map[string]bridge.Annotation{}}
 }
 
 // leave implements Engine.Leave and Engine.Disconnected.
@@ -81,7 +81,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 		return r, nil
 	}
 	r, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "withdrawn by " + actor.Voter(), Response: bridge.Response{
-		State: bridge.StateCancelled, Reason: w.redactor.text(reason), WithdrawnBy: &actor, Annotations: map[string]bridge.Annotation{},
+		State: bridge.StateCancelled, Reason: w.redactor.Text(reason), WithdrawnBy: &actor, Annotations: map[string]bridge.Annotation{},
 		At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
 	return r, err

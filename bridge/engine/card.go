@@ -8,7 +8,6 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/words"
-	"github.com/nodbridge/nod/render"
 )
 
 const (
@@ -52,8 +51,8 @@ func (m platforms) reaches(d bridge.Destination, a bridge.Responder) bool {
 type cards struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
-	statuses  *statuses
-	redactor  *redactor
+	seams     *Seams
+	redactor  *Redactor
 	mentions  *mentioner
 	platforms platforms
 	keys      bridge.Keyring
@@ -62,12 +61,12 @@ type cards struct {
 
 // view returns the view of a destination for a record.
 func (c *cards) view(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
-	v := bridge.NewView(c.redactor.record(r), destination, nil, c.keys.Sign)
-	var err error
-	if v.Session, err = c.session(ctx, r, destination); err != nil {
+	v := bridge.NewView(c.redactor.Record(r), destination, nil, c.keys.Sign)
+	err := c.seams.show(ctx, r, destination, &v)
+	if err != nil {
 		return v, err
 	}
-	if isSession(r.Interaction) {
+	if r.Interaction.IsSession() {
 		return v, nil
 	}
 	if r.State.Final() {
@@ -97,37 +96,11 @@ func (c *cards) draft(ctx context.Context, r bridge.Record, destination int) (*b
 	return d, err
 }
 
-// session returns what the message of a record at a destination shows of its
-// session.
-func (c *cards) session(ctx context.Context, r bridge.Record, destination int) (*bridge.SessionView, error) {
-	if r.Interaction.Session == "" {
-		return nil, nil
-	}
-	v, err := c.statuses.view(ctx, r)
-	if v == nil || err != nil {
-		return nil, err
-	}
-	d := r.Interaction.Destinations[destination]
-	for n := range v.Pending {
-		v.Pending[n] = c.redactor.record(v.Pending[n])
-		if n >= render.MaxNamed {
-			continue
-		}
-		at, err := c.link(ctx, v.Pending[n], d.Platform, []string{d.Channel})
-		if err != nil { // the message is worth more than the link
-			c.log.Warn("pending request not linked", "id", v.Pending[n].Interaction.ID, "error", err)
-		}
-		v.Links = append(v.Links, at)
-	}
-	return v, nil
-}
-
 // drafted returns the view of the clicked card with a draft.
 func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.View {
-	v := bridge.NewView(c.redactor.record(a.Record), a.Control.Destination, d, c.keys.Sign)
-	var err error
-	if v.Session, err = c.session(ctx, a.Record, a.Control.Destination); err != nil { // the next update shows it
-		c.log.Warn("status of the session not loaded", "id", a.Record.Interaction.ID, "error", err)
+	v := bridge.NewView(c.redactor.Record(a.Record), a.Control.Destination, d, c.keys.Sign)
+	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil { // the next update shows it
+		c.log.Warn("not all facts of a card were loaded", "id", a.Record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)

@@ -26,7 +26,6 @@ type Clicks struct {
 	codes     *codes
 	escalator *Escalator
 	reader    *reader
-	sessions  *Sessions
 	keys      bridge.Keyring
 	linking   bool
 	watcher   Watcher
@@ -43,9 +42,12 @@ type Click struct {
 	// DenyOnly is the text that tells the actor why they may deny but not approve.
 	// It is empty for other actors.
 	DenyOnly string
-	answers  map[string]bridge.Answer
-	others   map[string]string
-	parts    map[string]bridge.Input // inputs that asked for a part of an answer
+	// Form is nil unless the person asks for a native input. A decider that returns a
+	// verdict without a kind has filled it.
+	Form    *bridge.Form
+	answers map[string]bridge.Answer
+	others  map[string]string
+	parts   map[string]bridge.Input // inputs that asked for a part of an answer
 }
 
 // click implements Engine.Click.
@@ -53,11 +55,6 @@ func (cl *Clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, er
 	began := time.Now()
 	if words.Old(c.At) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(c.At, words.NotRecordedOld)}, nil
-	}
-	if apply := cl.onSession(c.Token); apply != nil {
-		a, v, err := apply(ctx, c)
-		cl.watcher.Observe(a.activity("click", began, v, err))
-		return orZero(v), err
 	}
 	a, v, err := cl.admit(ctx, c)
 	if v == nil && err == nil {
@@ -364,7 +361,7 @@ func (cl *Clicks) settle(ctx context.Context, a Click, r bridge.Response) (bridg
 // record records the response of the actor in a.Record. It returns the reply
 // without a card, and whether the rules refused the response.
 func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
-	r.Message = a.clickedMessage()
+	r.Message = a.Card()
 	if a.DenyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, false, nil
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// clickedMessage returns the card that was clicked, or the card whose private
+// Card returns the card that was clicked, or the card whose private
 // message was clicked. It returns nil if the answer came without a click.
-func (a Click) clickedMessage() *bridge.MessageRef {
+func (a Click) Card() *bridge.MessageRef {
 	if a.Ref.Message != "" {
 		return &a.Ref
 	}

@@ -15,7 +15,7 @@ import (
 type composer struct {
 	judge    *judge
 	version  string // of the config
-	redactor *redactor
+	redactor *Redactor
 	people   *people.People
 	routes   routes
 	// strangers means that requesters need not be in the config.

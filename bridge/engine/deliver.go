@@ -32,10 +32,9 @@ type dispatcher struct {
 	platforms platforms
 	cards     *cards
 	threads   *threads
-	statuses  *statuses
 	lost      *lostCards
 	watcher   Watcher
-	redactor  *redactor
+	redactor  *Redactor
 	log       *slog.Logger
 }
 
@@ -172,7 +171,7 @@ func (w *dispatcher) posted(ctx context.Context, r bridge.Record, destination in
 	if err := w.cards.linkBack(ctx, r); err != nil {
 		return err
 	}
-	w.statuses.changed(ctx, r.Interaction)
+	w.seams.shown(ctx, r.Interaction)
 	if r.Interaction.Kind == bridge.KindNotice {
 		return w.noticed(ctx, r.Interaction.ID)
 	}
@@ -223,7 +222,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	ref, posted := r.Messages[j.Destination]
-	if !posted || r.Interaction.Kind == bridge.KindNotice && !isSession(r.Interaction) {
+	if !posted || r.Interaction.Kind == bridge.KindNotice && !r.Interaction.IsSession() {
 		return nil // the post shows the newest state, and a notice has only one
 	}
 	view, err := w.cards.shown(ctx, r, j.Destination)
@@ -239,7 +238,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 		return progressed(err, before, parts)
 	}
 	if r.State.Final() {
-		w.statuses.changed(ctx, r.Interaction)
+		w.seams.shown(ctx, r.Interaction)
 	}
 	if err := w.cards.markShown(ctx, view); err != nil {
 		return err

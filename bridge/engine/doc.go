@@ -9,7 +9,7 @@
 // order in which clicks and decisions are checked.
 //
 // What belongs here: opening a request, clicks, settling, votes,
-// grants, escalation, follow-ups, delivery, and account
+// escalation, follow-ups, delivery, and account
 // linking. What does not belong here: wire formats (bridge/dialect, bridge/api),
 // evidence itself (bridge/proof), cards (render), platforms, and storage
 // (broker).

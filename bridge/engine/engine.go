@@ -61,7 +61,7 @@ type Engine struct {
 	People    *people.People
 	Journal   *journal.Journal
 	Links     *Links
-	Sessions  *Sessions
+	Redactor  *Redactor
 	Clicks    *Clicks
 	Decisions *Decisions
 	Openings  *Openings
@@ -74,9 +74,7 @@ type Engine struct {
 	reader      *reader
 	withdrawals *withdrawals
 	runs        *runs
-	listener    *listener
 	dispatcher  *dispatcher
-	noter       *noter
 	sweeper     *sweeper
 	receiver    *receiver
 }
@@ -104,7 +102,6 @@ func (e *Engine) Run(ctx context.Context, sink bridge.Sink) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.dispatcher.run(ctx) })
 	wg.Go(func() { e.sweeper.run(ctx) })
-	wg.Go(func() { e.noter.run(ctx) })
 	for _, p := range e.receiver.platforms {
 		wg.Go(func() { e.receiver.receive(ctx, p, sink) })
 	}
@@ -321,19 +318,6 @@ func (e *Engine) Link(ctx context.Context, r bridge.Record, platform string, cha
 	return e.Clicks.cards.link(ctx, r, platform, channels)
 }
 
-// Redacted returns a record as people see it.
-func (e *Engine) Redacted(r bridge.Record) bridge.Record { return e.reader.redactor.record(r) }
-
-// Reply implements bridge.Listener.
-func (e *Engine) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
-	return e.listener.reply(ctx, s)
-}
-
-// StopThread implements bridge.SessionStopper.
-func (e *Engine) StopThread(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
-	return e.listener.stop(ctx, who, thread)
-}
-
 // Deleted implements bridge.Remover.
 func (e *Engine) Deleted(ctx context.Context, platform string, message bridge.MessageRef) error {
 	return e.dispatcher.lost.deleted(ctx, platform, message)
@@ -341,6 +325,12 @@ func (e *Engine) Deleted(ctx context.Context, platform string, message bridge.Me
 
 // Health returns the health of each platform by name.
 func (e *Engine) Health() map[string]bridge.Health { return e.receiver.health() }
+
+// CheckRoute returns an error unless requests can go to a route.
+func (e *Engine) CheckRoute(name string) error {
+	_, err := e.routes.find(name)
+	return err
+}
 
 // Routes returns the routes by name. The caller must not change them.
 func (e *Engine) Routes() map[string]bridge.Route { return e.routes }

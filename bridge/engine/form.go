@@ -17,17 +17,16 @@ func (cl *Clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	if bridge.PeekAction(c.Token) == bridge.ActionInput && bridge.PeekOption(c.Token) == bridge.OptionRead {
 		return cl.reading(ctx, c)
 	}
-	if asksForMessage(c.Token) {
-		return cl.messageForm(ctx, c)
-	}
-	a, v, err := cl.admit(ctx, c)
 	f := bridge.Form{}
+	a := arrived(c)
+	a.Form = &f
+	v, err := checked(ctx, cl.seams.Clicks, &a)
 	if v == nil && err == nil {
 		var said bridge.Verdict
 		f, said, err = cl.formFor(ctx, a)
+		f.View.Revealed = true // the person was checked
 		v = &said
 	}
-	f.View.Revealed = true // admit has checked the person
 	cl.watcher.Observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
 }

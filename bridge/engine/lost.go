@@ -106,7 +106,7 @@ func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) 
 	if err != nil || !first {
 		return err
 	}
-	text := words.Closed(l.reader.redactor.record(r))
+	text := words.Closed(l.reader.redactor.Record(r))
 	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
 	if err != nil {
 		if derr := l.notes.DropNote(ctx, key); derr != nil {

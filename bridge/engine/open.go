@@ -113,9 +113,9 @@ func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 	return err
 }
 
-// post opens a notice that neither the policy nor a grant decides. The name identifies
+// Post opens a notice that neither the policy nor a grant decides. The name identifies
 // repeats.
-func (op *Openings) post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
+func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
 	var none bridge.Record
 	if err := op.permit(ctx, agent, &r); err != nil {
 		return none, err

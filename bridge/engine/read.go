@@ -20,7 +20,7 @@ type reader struct {
 	records  bridge.Records
 	history  bridge.Histories // nil if there is none
 	seams    *Seams
-	redactor *redactor
+	redactor *Redactor
 }
 
 // get implements Engine.Get.
@@ -89,7 +89,7 @@ func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error
 	if err != nil {
 		return r, err
 	}
-	return re.redactor.record(r), nil
+	return re.redactor.Record(r), nil
 }
 
 // pending implements Engine.Pending.
@@ -113,7 +113,7 @@ func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record)
 			case ok && len(out) == n:
 				return out, true, nil
 			case ok:
-				out = append(out, re.redactor.record(r))
+				out = append(out, re.redactor.Record(r))
 			}
 		}
 	}
@@ -150,9 +150,9 @@ func (re *reader) list(ctx context.Context, f bridge.ListFilter) (bridge.List, e
 	if err != nil {
 		return bridge.List{}, err
 	}
-	page.Items = slices.DeleteFunc(page.Items, func(r bridge.Record) bool { return isSession(r.Interaction) })
+	page.Items = slices.DeleteFunc(page.Items, func(r bridge.Record) bool { return r.Interaction.IsSession() })
 	for k, r := range page.Items {
-		page.Items[k] = re.redactor.record(r)
+		page.Items[k] = re.redactor.Record(r)
 	}
 	return page, nil
 }

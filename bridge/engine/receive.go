@@ -21,7 +21,7 @@ type receiver struct {
 	leases    bridge.Leases
 	platforms platforms
 	standby   *standbys
-	redactor  *redactor
+	redactor  *Redactor
 	log       *slog.Logger
 	node      string
 }
@@ -110,7 +110,7 @@ func (r *receiver) health() map[string]bridge.Health {
 		}
 	}
 	for name, h := range m {
-		h.Reason = r.redactor.text(h.Reason)
+		h.Reason = r.redactor.Text(h.Reason)
 		m[name] = h
 	}
 	return m

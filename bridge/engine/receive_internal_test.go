@@ -100,7 +100,7 @@ func (hidesToken) Secret(string) bool { return false }
 // the token of a platform.
 func TestHealthHidesToken(t *testing.T) {
 	t.Parallel()
-	r := &receiver{platforms: platforms{"sick": &sick{}}, standby: newStandbys(), redactor: &redactor{hide: hidesToken{}}}
+	r := &receiver{platforms: platforms{"sick": &sick{}}, standby: newStandbys(), redactor: &Redactor{hide: hidesToken{}}}
 	if h := r.health()["sick"]; h.Reason != "Post https://api.example.com/bot***/send: refused" {
 		t.Errorf("the reason is %q", h.Reason)
 	}

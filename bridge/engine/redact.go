@@ -8,8 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// redactor redacts the credentials in what people see.
-type redactor struct {
+// Redactor redacts the credentials in what people see. Without a bridge.Redactor, it
+// redacts nothing.
+type Redactor struct {
 	hide bridge.Redactor
 }
 
@@ -60,7 +61,7 @@ func (v *redaction) refuse(field, s string) {
 // interaction redacts an interaction before it is stored or shown. Its digest
 // has already been computed. The given fields of the input are redacted
 // completely.
-func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
+func (d *Redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if d.hide == nil {
 		return nil
 	}
@@ -86,8 +87,8 @@ func (d *redactor) interaction(i *bridge.Interaction, fields []string) error {
 	return v.err
 }
 
-// texts redacts the texts of a report or a completion.
-func (d *redactor) texts(all iter.Seq[bridge.Text]) error {
+// Texts redacts the texts of a report or a completion.
+func (d *Redactor) Texts(all iter.Seq[bridge.Text]) error {
 	if d == nil || d.hide == nil {
 		return nil
 	}
@@ -98,18 +99,18 @@ func (d *redactor) texts(all iter.Seq[bridge.Text]) error {
 	return v.err
 }
 
-// text redacts text for people, and the error of a platform, which may repeat the
+// Text redacts text for people, and the error of a platform, which may repeat the
 // address or the header with the token of nod.
-func (d *redactor) text(s string) string {
+func (d *Redactor) Text(s string) string {
 	if d == nil || d.hide == nil {
 		return s
 	}
 	return d.hide.Redact(s)
 }
 
-// record returns a record as cards show it. The agent gets typed text
+// Record returns a record as cards show it. The agent gets typed text
 // unchanged, but cards do not repeat credentials in it.
-func (d *redactor) record(r bridge.Record) bridge.Record {
+func (d *Redactor) Record(r bridge.Record) bridge.Record {
 	if d.hide == nil || r.Response == nil {
 		return r
 	}

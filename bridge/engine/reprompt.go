@@ -16,7 +16,7 @@ type rounds struct {
 	opener   *Openings
 	composer *composer
 	routes   routes
-	redactor *redactor
+	redactor *Redactor
 }
 
 // reprompt implements Engine.Reprompt.
@@ -226,7 +226,7 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 	if c.Ran != "" && c.Ran != bridge.ReasonAllowed {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeInvalid, "ran: unknown value %q", c.Ran).WithHint("use %q", bridge.ReasonAllowed)
 	}
-	if err := rd.redactor.texts(c.Texts()); err != nil {
+	if err := rd.redactor.Texts(c.Texts()); err != nil {
 		return bridge.Record{}, err
 	}
 	if err := bridge.CheckTexts(c.Texts()); err != nil {

@@ -44,11 +44,11 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 	}
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	if worker := w.seams.worker(j.Kind); worker != nil && worker.GaveUp != nil {
-		if err := worker.GaveUp(ctx, j, w.redactor.text(bridge.PublicError(cause).Message)); err != nil {
+		if err := worker.GaveUp(ctx, j, w.redactor.Text(bridge.PublicError(cause).Message)); err != nil {
 			return err
 		}
 	}
-	return w.outbox.Bury(ctx, j, w.redactor.text(cause.Error()))
+	return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
 }
 
 // cardFailed retries or gives up the post or the edit of a card. A card that shows
@@ -57,7 +57,7 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound { // the record has expired
-		return w.outbox.Bury(ctx, j, w.redactor.text(cause.Error()))
+		return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
 	}
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duratio
 		w.log.Warn("delivery continues", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "in", delay, "reason", cause)
 		return w.outbox.Retry(ctx, j, delay, "")
 	}
-	return w.outbox.Retry(ctx, j, delay, w.redactor.text(cause.Error()))
+	return w.outbox.Retry(ctx, j, delay, w.redactor.Text(cause.Error()))
 }
 
 // delayAfter returns the delay before a job that failed with cause is retried.
@@ -172,10 +172,10 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, 
 			w.log.Error("outcome not shown", "id", j.Interaction, "destination", j.Destination, "error", err)
 		}
 	}
-	if err := w.fail(ctx, j, r, w.redactor.text(bridge.PublicError(cause).Message)); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if err := w.fail(ctx, j, r, w.redactor.Text(bridge.PublicError(cause).Message)); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 		return err
 	}
-	return w.outbox.Bury(ctx, j, w.redactor.text(cause.Error()))
+	return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
 }
 
 // recordOf returns the record that the message of a job shows.

@@ -17,6 +17,7 @@ type Seams struct {
 	Decisions []Decider[Decision] // asked before a decision is stored
 	Resolvers []Resolver
 	Workers   []Worker
+	Showers   []Shower
 }
 
 // An Opener takes part when a request is opened. It may refuse the request, add to it, or
@@ -62,6 +63,15 @@ type Worker struct {
 	Work func(context.Context, bridge.Job) error
 	// GaveUp is called before a job is given up. It may be nil.
 	GaveUp func(ctx context.Context, j bridge.Job, why string) error
+}
+
+// A Shower adds to what cards show.
+type Shower struct {
+	Name string
+	// Show adds to the view of a destination for a record.
+	Show func(ctx context.Context, r bridge.Record, destination int, v *bridge.View) error
+	// Shown is called after a card shows a new request, or how one ended.
+	Shown func(context.Context, bridge.Interaction)
 }
 
 // Later is the error of a job that is due again after a time. Without a reason, the
@@ -148,4 +158,21 @@ func (s *Seams) worker(kind bridge.JobKind) *Worker {
 		}
 	}
 	return nil
+}
+
+// show lets the showers add to the view of a destination for a record.
+func (s *Seams) show(ctx context.Context, r bridge.Record, destination int, v *bridge.View) error {
+	for _, x := range s.Showers {
+		if err := x.Show(ctx, r, destination, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown tells the showers that a card shows a new request, or how one ended.
+func (s *Seams) shown(ctx context.Context, i bridge.Interaction) {
+	for _, x := range s.Showers {
+		x.Shown(ctx, i)
+	}
 }

@@ -21,7 +21,7 @@ func TestReportedTexts(t *testing.T) {
 	var report bridge.SessionReport
 	for text := range report.Texts() {
 		*text.Value = "hunter2"
-		err := (&redactor{hide: stars{}}).texts(report.Texts())
+		err := (&Redactor{hide: stars{}}).Texts(report.Texts())
 		if text.Use.Has(bridge.TextShown) && (err != nil || *text.Value != "****") || !text.Use.Has(bridge.TextShown) && err == nil {
 			t.Errorf("%s is %q, %v", text.Path, *text.Value, err)
 		}

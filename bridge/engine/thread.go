@@ -12,7 +12,7 @@ import (
 // threads groups the messages of a session.
 type threads struct {
 	notes   bridge.Notes
-	shown   *shownSessions
+	shown   *ShownSessions
 	reports bridge.Reports
 	log     *slog.Logger
 }
@@ -40,7 +40,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a channel of its own
 		began := bridge.MessageRef{Channel: in.Thread, Message: in.Thread}
-		err = s.shown.put(ctx, d.Platform, began, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+		err = s.shown.Put(ctx, d.Platform, began, ShownSession{i.Agent, i.Session, i.Route, d.Channel})
 	}
 	return in, err
 }
@@ -70,7 +70,7 @@ func (s *threads) takesReplies(ctx context.Context, r bridge.Record, destination
 		return nil
 	}
 	d := i.Destinations[destination]
-	return s.shown.put(ctx, d.Platform, ref, shownSession{i.Agent, i.Session, i.Route, d.Channel})
+	return s.shown.Put(ctx, d.Platform, ref, ShownSession{i.Agent, i.Session, i.Route, d.Channel})
 }
 
 // start records a posted card as the first message of its session's thread if

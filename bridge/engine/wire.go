@@ -15,10 +15,9 @@ type shared struct {
 	platforms platforms
 	watcher   Watcher
 	journal   *journal.Journal
-	redactor  *redactor
+	redactor  *Redactor
 	people    *people.People
 	cards     *cards
-	statuses  *statuses
 }
 
 // wire creates the parts of an engine. Each part depends only on parts created
@@ -27,14 +26,11 @@ func wire(o Options) *Engine {
 	s := shared{Options: o, seams: &Seams{}, routes: maps.Clone(o.Routes), watcher: Watcher{o.Observer}}
 	s.platforms = ByName(o.Platforms)
 	s.journal = journal.New(s.Store, s.Store, o.Log)
-	s.redactor = &redactor{hide: o.Redactor}
+	s.redactor = &Redactor{hide: o.Redactor}
 	s.people = people.New(s.routes, o.Directory, o.Agents)
 	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, people: s.people, log: o.Log}
-	s.statuses = &statuses{
-		reports: s.Store, stops: s.Store, records: s.Store, history: o.History, log: o.Log,
-	}
 	s.cards = &cards{
-		records: s.Store, drafts: s.Store, statuses: s.statuses, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
+		records: s.Store, drafts: s.Store, seams: s.seams, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
 		keys: o.Keys, log: o.Log,
 	}
 	out := s.outgoing()
@@ -83,8 +79,8 @@ func (s shared) outgoing() outgoing {
 	out.dispatcher = &dispatcher{
 		outbox: s.Store, records: s.Store, outcomes: s.Store, seams: s.seams, escalator: out.escalator,
 		platforms: s.platforms, cards: s.cards,
-		threads:  &threads{notes: s.Store, shown: &shownSessions{s.Store}, reports: s.Store, log: s.Log},
-		statuses: s.statuses, lost: lost, watcher: s.watcher, redactor: s.redactor, log: s.Log,
+		threads: &threads{notes: s.Store, shown: &ShownSessions{s.Store}, reports: s.Store, log: s.Log},
+		lost:    lost, watcher: s.watcher, redactor: s.redactor, log: s.Log,
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package engine
 // incoming creates the parts that process the actions of people, and the
 // engine.
 func (s shared) incoming(out outgoing) *Engine {
-	stopper := &stopper{stops: s.Store, records: s.Store, outcomes: s.Store, journal: s.journal, statuses: s.statuses, log: s.Log}
 	settler := &Decisions{
 		outcomes: s.Store, records: s.Store, seams: s.seams, journal: s.journal, evaluator: out.evaluator,
 		people: s.people, mentions: s.cards.mentions, log: s.Log,
@@ -14,18 +13,6 @@ func (s shared) incoming(out outgoing) *Engine {
 		keys: s.Keys, linking: s.Linking, watcher: s.watcher, log: s.Log,
 	}
 	links := &Links{notes: s.Store, store: s.Store, journal: s.journal, clicks: clicks, log: s.Log}
-	noter := &noter{
-		store: s.Store, platforms: s.platforms, redactor: s.redactor, nudge: make(chan struct{}, 1), log: s.Log,
-	}
-	sessions := &Sessions{
-		memory: s.Store, mailbox: s.Store, records: s.Store, presence: s.Store, stops: s.Store, stopper: stopper,
-		steerer: &steerer{store: s.Store, redactor: s.redactor, journal: s.journal, noter: noter, log: s.Log},
-		history: s.History, people: s.people, agents: s.Agents, routes: s.routes, journal: s.journal,
-	}
-	sessions.reporter = &reporter{
-		statuses: s.statuses, opener: out.opener, redactor: s.redactor, routes: s.routes, log: s.Log,
-	}
-	clicks.sessions = sessions
 	withdrawals := &withdrawals{
 		records: s.Store, outcomes: s.Store, redactor: s.redactor, people: s.people, journal: s.journal,
 		presence: s.Store, reach: out.reach,
@@ -34,7 +21,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		People:      s.people,
 		Journal:     s.journal,
 		Links:       links,
-		Sessions:    sessions,
+		Redactor:    s.redactor,
 		Clicks:      clicks,
 		Decisions:   settler,
 		Openings:    out.opener,
@@ -46,9 +33,7 @@ func (s shared) incoming(out outgoing) *Engine {
 		reader:      out.reader,
 		withdrawals: withdrawals,
 		runs:        &runs{s.Store, withdrawals.records, withdrawals},
-		listener:    &listener{clicks: clicks, notes: s.Store, sessions: sessions, shown: &shownSessions{s.Store}},
 		dispatcher:  out.dispatcher,
-		noter:       noter,
 		sweeper:     &sweeper{deadlines: s.Store, log: s.Log},
 		receiver:    &receiver{leases: s.Store, redactor: s.redactor, platforms: s.platforms, standby: newStandbys(), log: s.Log, node: s.Node},
 	}

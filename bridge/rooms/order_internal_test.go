@@ -16,7 +16,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(Options{}).seams()
-	var openers, deciders, resolvers, workers []string
+	var openers, deciders, resolvers, workers, showers []string
 	for _, x := range s.Openers {
 		openers = append(openers, x.Name)
 	}
@@ -32,7 +32,10 @@ func TestOrder(t *testing.T) {
 	for _, x := range s.Workers {
 		workers = append(workers, "jobs of the kind "+string(x.Kind))
 	}
-	for _, names := range [][]string{openers, deciders, resolvers, workers} {
+	for _, x := range s.Showers {
+		showers = append(showers, x.Name)
+	}
+	for _, names := range [][]string{openers, deciders, resolvers, workers, showers} {
 		want := ""
 		for n, name := range names {
 			line := strconv.Itoa(n+1) + ". " + name

@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/bridge/rooms/webhook"
 )
 
@@ -36,9 +37,11 @@ type Options struct {
 type House struct {
 	*engine.Engine
 	*desk.Desk
+	*session.Replies
 	Audit    *audit.Log
 	Grants   *grant.Room
 	Passkeys *passkeys.Room
+	Sessions *session.Room
 	webhooks *webhook.Room
 }
 
@@ -56,15 +59,17 @@ var _ interface {
 func New(o Options) *House {
 	o.Default()
 	core := engine.New(o.Options)
-	grants := grant.New(core, o.Options)
+	grants, sessions := grant.New(core, o.Options), session.New(core, o.Options)
 	h := &House{
-		Engine: core,
-		Desk:   desk.New(core, o.Options, grants),
+		Engine:  core,
+		Desk:    desk.New(core, o.Options, grants, sessions),
+		Replies: session.NewReplies(core, sessions, o.Options),
 		Audit: audit.New(audit.Options{
 			Store: o.Store, Leases: o.Store, Signer: o.Signer, Retention: o.AuditRetention, Node: o.Node, Log: o.Log,
 		}),
 		Grants:   grants,
 		Passkeys: passkeys.New(core, o.Options, o.Signing),
+		Sessions: sessions,
 		webhooks: webhook.New(core, o.Options, o.Webhooks),
 	}
 	core.Use(h.seams())
@@ -83,6 +88,7 @@ func (h *House) seams() engine.Seams {
 		},
 		Clicks: []engine.Decider[engine.Click]{
 			{Name: "nod made the control, and it belongs to the card", Decide: h.Clicks.Located},
+			{Name: "the card shows no session, which needs no further checks", Decide: h.Sessions.Click},
 			{Name: "the person may answer", Decide: h.Clicks.MayAnswer},
 			{Name: "the chosen options exist", Decide: h.Clicks.Chosen},
 			{Name: "the card shows everything that it decides", Decide: h.Clicks.ShowsAll},
@@ -104,6 +110,9 @@ func (h *House) seams() engine.Seams {
 			{Kind: bridge.JobRemind, Work: h.Escalator.Remind, GaveUp: h.Escalator.Untold},
 			{Kind: bridge.JobHook, Work: h.webhooks.Work},
 		},
+		Showers: []engine.Shower{
+			{Name: "the status of the session", Show: h.Sessions.Show, Shown: h.Sessions.Shown},
+		},
 	}
 }
 
@@ -112,5 +121,6 @@ func (h *House) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { h.Audit.Run(ctx) })
+	wg.Go(func() { h.Sessions.Run(ctx) })
 	return h.Engine.Run(ctx, h)
 }

@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"cmp"
@@ -17,17 +17,17 @@ const (
 
 // List returns the sessions with recent requests, and the stopped sessions, of
 // an agent, or of all agents if agent is empty. The newest is first.
-func (se *Sessions) List(ctx context.Context, agent string) ([]bridge.Session, error) {
+func (se *Room) List(ctx context.Context, agent string) ([]bridge.Session, error) {
 	return se.list(ctx, agent, func([]bridge.Interaction) bool { return true })
 }
 
 // ListFor returns the sessions of List of which a person may read a request.
-func (se *Sessions) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
+func (se *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
 	who = se.identify(ctx, who)
 	return se.list(ctx, "", func(requests []bridge.Interaction) bool { return se.sees(ctx, who, requests) })
 }
 
-func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.Interaction) bool) ([]bridge.Session, error) {
+func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Interaction) bool) ([]bridge.Session, error) {
 	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.In
 			found[n].Stopped = &s
 		}
 	}
-	reported, err := se.reporter.statuses.reports.ListReported(ctx, agent)
+	reported, err := se.statuses.reports.ListReported(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (se *Sessions) list(ctx context.Context, agent string, may func([]bridge.In
 
 // listed returns the index of a session in the list, to which it adds the
 // session. It returns -1 for a session that the caller may not see.
-func (se *Sessions) listed(
+func (se *Room) listed(
 	ctx context.Context, found *[]bridge.Session, agent, session string, may func([]bridge.Interaction) bool,
 ) (int, error) {
 	n := slices.IndexFunc(*found, func(f bridge.Session) bool { return f.Agent == agent && f.ID == session })
@@ -100,7 +100,7 @@ func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) bool) []
 		if n < 0 {
 			n, out = len(out), append(out, bridge.Session{Agent: i.Agent, ID: i.Session})
 		}
-		if isSession(i) {
+		if i.IsSession() {
 			continue
 		}
 		if out[n].Last.IsZero() { // the newest comes first
@@ -113,7 +113,7 @@ func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) bool) []
 	return out
 }
 
-func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {
+func (se *Room) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Record, error) {
 	if se.history == nil {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func (se *Sessions) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.R
 
 // requests returns the newest requests of a session. For a reported session
 // without requests, it returns one that its route would have.
-func (se *Sessions) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
+func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
 	records, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: sessionLooked})
 	out := make([]bridge.Interaction, len(records))
 	for n, r := range records {
@@ -135,12 +135,12 @@ func (se *Sessions) requests(ctx context.Context, agent, session string) ([]brid
 	if err != nil || len(out) > 0 {
 		return out, err
 	}
-	s, known, err := se.reporter.statuses.reports.Reported(ctx, agent, session)
+	s, known, err := se.statuses.reports.Reported(ctx, agent, session)
 	if err != nil || !known {
 		return nil, err
 	}
 	// The people of its route may see a session that has not asked anything.
-	route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)]
+	route := se.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)]
 	return []bridge.Interaction{{
 		Agent: agent, Ask: bridge.Ask{Session: session, Route: s.Route},
 		Placement: bridge.Placement{Responders: route.Responders, Groups: route.Groups},
@@ -149,7 +149,7 @@ func (se *Sessions) requests(ctx context.Context, agent, session string) ([]brid
 
 // each calls f with the newest requests of the session of an agent, or of each
 // configured agent with such a session if agent is empty.
-func (se *Sessions) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
+func (se *Room) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
 	if session == "" {
 		return bridge.Errorf(bridge.CodeInvalid, "session: required")
 	}

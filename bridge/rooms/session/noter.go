@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 const (
@@ -21,8 +22,8 @@ const (
 // daemon at a time tells an author, so that notes never go back in time.
 type noter struct {
 	store     bridge.Steerings
-	platforms platforms
-	redactor  *redactor
+	platforms map[string]bridge.Platform
+	redactor  *engine.Redactor
 	nudge     chan struct{}
 	log       *slog.Logger
 }
@@ -62,7 +63,7 @@ func (n *noter) tell(ctx context.Context, s bridge.Steering) {
 		p, ok := n.platforms[s.Where.Platform].(bridge.SteeringNoter)
 		if ok {
 			work, cancel := context.WithTimeout(ctx, noteTime)
-			ref, err := p.NoteSteering(work, s.Where.Ref, s.Note, n.redactor.steering(s).Notice())
+			ref, err := p.NoteSteering(work, s.Where.Ref, s.Note, redacted(n.redactor, s).Notice())
 			cancel()
 			switch code := bridge.ErrorCode(err); {
 			case err == nil:

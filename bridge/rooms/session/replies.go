@@ -1,12 +1,14 @@
-package engine
+package session
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
@@ -28,13 +30,20 @@ const (
 	hintEvery = time.Hour
 )
 
-// listener answers text questions with replies to their cards, and passes other
+// Replies answers text questions with replies to their cards, and passes other
 // replies to the session of the card.
-type listener struct {
-	clicks   *Clicks
+type Replies struct {
+	engine   *engine.Engine
+	sessions *Room
 	notes    bridge.Notes
-	sessions *Sessions
-	shown    *shownSessions
+	shown    *engine.ShownSessions
+	keys     bridge.Keyring
+	log      *slog.Logger
+}
+
+// NewReplies returns the replies of an engine and its sessions.
+func NewReplies(e *engine.Engine, sessions *Room, o engine.Options) *Replies {
+	return &Replies{engine: e, sessions: sessions, notes: o.Store, shown: &engine.ShownSessions{Notes: o.Store}, keys: o.Keys, log: o.Log}
 }
 
 // meant is a pending request that a reply can be about.
@@ -43,10 +52,10 @@ type meant struct {
 	destination int
 }
 
-// reply implements Engine.Reply. The reply takes the path of a submitted form,
+// Reply implements bridge.Listener. The reply takes the path of a submitted form,
 // with all its checks.
-func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
-	in, ok, err := l.shown.of(ctx, s)
+func (l *Replies) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
+	in, ok, err := l.shown.Of(ctx, s)
 	if err != nil || !ok && s.InThread() { // a thread that nod has not started
 		return bridge.Verdict{}, err
 	}
@@ -103,7 +112,7 @@ func (l *listener) reply(ctx context.Context, s bridge.Said) (bridge.Verdict, er
 // standing refuses a reply that does not count because of the capacity in which it
 // was written. An edit of a reply that counted is refused each time, even when its
 // card is closed, and anything else as seldom as a hint.
-func (l *listener) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
+func (l *Replies) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
 	if right.Why == "" {
 		return bridge.Verdict{}, nil
 	}
@@ -122,7 +131,7 @@ func (l *listener) standing(ctx context.Context, s bridge.Said, right bridge.Rig
 
 // steer passes a reply to the session of a card. The noter tells the author what
 // becomes of it.
-func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (bridge.Verdict, error) {
+func (l *Replies) steer(ctx context.Context, s bridge.Said, in engine.ShownSession) (bridge.Verdict, error) {
 	if s.Text == "" {
 		to := bridge.Steering{Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor}
 		if code := bridge.ErrorCode(l.sessions.admitSteering(ctx, &to)); code == bridge.CodeForbidden || code == bridge.CodeNotFound {
@@ -149,14 +158,14 @@ func (l *listener) steer(ctx context.Context, s bridge.Said, in shownSession) (b
 	return refusal, err
 }
 
-// stop stops the session of a thread. The message of the session is updated even
+// StopThread implements bridge.SessionStopper. It stops the session of a thread. The message of the session is updated even
 // if the person may not stop it, because the platform shows it as stopped.
-func (l *listener) stop(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
-	in, ok, err := l.shown.of(ctx, bridge.Said{Actor: who, Card: thread})
+func (l *Replies) StopThread(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
+	in, ok, err := l.shown.Of(ctx, bridge.Said{Actor: who, Card: thread})
 	if err != nil || !ok {
 		return bridge.Verdict{}, err
 	}
-	defer l.sessions.reporter.statuses.refresh(ctx, in.Agent, in.Session, 0)
+	defer l.sessions.statuses.refresh(ctx, in.Agent, in.Session, 0)
 	_, err = l.sessions.Stop(ctx, who, in.Agent, in.Session)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: noteMayNotStop}, nil
@@ -166,14 +175,14 @@ func (l *listener) stop(ctx context.Context, who bridge.Actor, thread bridge.Mes
 
 // candidates returns the pending requests whose card was replied to and that
 // the person may answer.
-func (l *listener) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
+func (l *Replies) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
 	var out []meant
-	_, _, err := l.clicks.reader.pending(ctx, 1, func(r bridge.Record) (bool, error) {
+	_, _, err := l.engine.Pending(ctx, 1, func(r bridge.Record) (bool, error) {
 		n, ok := s.Destination(r)
 		if !ok {
 			return false, nil
 		}
-		if l.clicks.people.MayAnswer(ctx, r.Interaction, s.Actor) {
+		if l.engine.People.MayAnswer(ctx, r.Interaction, s.Actor) {
 			out = append(out, meant{r, n})
 		}
 		return false, nil
@@ -188,20 +197,20 @@ func saidKey(s bridge.Said) string {
 
 // submit answers a question with a reply, unless the same message has already
 // answered one.
-func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
+func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
 	key := saidKey(s)
 	first, err := bridge.Claim(ctx, l.notes, key, replyKept)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
-	v := bridge.NewView(m.record, m.destination, nil, l.clicks.keys.Sign)
-	said, err := l.clicks.click(ctx, bridge.Click{
+	v := bridge.NewView(m.record, m.destination, nil, l.keys.Sign)
+	said, err := l.engine.Click(ctx, bridge.Click{
 		Token: v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), Actor: s.Actor,
 		Ref: m.record.Messages[m.destination], Inputs: map[int]bridge.Input{0: {Text: s.Text}},
 	})
 	if err != nil {
 		if derr := l.notes.DropNote(ctx, key); derr != nil {
-			l.clicks.log.Warn("reply cannot be repeated", "id", m.record.Interaction.ID, "error", derr)
+			l.log.Warn("reply cannot be repeated", "id", m.record.Interaction.ID, "error", derr)
 		}
 	}
 	return said, err
@@ -209,7 +218,7 @@ func (l *listener) submit(ctx context.Context, s bridge.Said, m meant) (bridge.V
 
 // hint returns a note that a reply is not an answer, at most once within
 // hintEvery for each person and thread, because people also talk in threads.
-func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
+func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
 	first, err := bridge.Claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
@@ -219,14 +228,14 @@ func (l *listener) hint(ctx context.Context, s bridge.Said, note string) (bridge
 
 // which asks which of several pending requests a reply is about. It names the
 // text questions among them.
-func (l *listener) which(open []meant) string {
+func (l *Replies) which(open []meant) string {
 	head := strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"
 	if len(open) == 1 {
 		head = "Several requests in this thread are pending. Nothing was recorded. Click a button on the card of the one that you mean. One waits for text:"
 	}
 	lines := []string{head}
 	for _, m := range open {
-		r := l.clicks.reader.redactor.record(m.record)
+		r := l.engine.Redactor.Record(m.record)
 		name := words.About(r)
 		if !r.Interaction.Private {
 			name = words.Short(bridge.OneLine(r.Interaction.Prompt)) // the headlines of two questions can be equal

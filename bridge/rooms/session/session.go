@@ -1,4 +1,8 @@
-package engine
+// Package session is the room of agent sessions: what an agent reports about one, late
+// answers and messages of people to it, and stops. It opens no requests of its own but
+// the message that shows a session. Start with [Room.Messages], [Room.Stop] and
+// [Room.Report].
+package session
 
 import (
 	"context"
@@ -6,13 +10,13 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/journal"
-	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// Sessions stops and resumes sessions. It manages their late answers and front
-// ends, and the approvals that tools remember.
-type Sessions struct {
+// Room stops and resumes sessions, and shows them. It manages their late answers and front
+// ends, and the approvals that tools remember. It is safe for concurrent use.
+type Room struct {
+	engine   *engine.Engine
 	memory   bridge.Memory
 	mailbox  bridge.Mailbox
 	records  bridge.Records
@@ -20,20 +24,36 @@ type Sessions struct {
 	stops    bridge.Stops
 	stopper  *stopper
 	steerer  *steerer
-	history  bridge.Histories // nil if there is none
-	people   *people.People
-	agents   map[string]bridge.Agent
-	routes   routes
-	journal  *journal.Journal
+	noter    *noter
 	reporter *reporter
+	statuses *statuses
+	history  bridge.Histories // nil if there is none
+	agents   map[string]bridge.Agent
 }
+
+// New returns the room of an engine.
+func New(e *engine.Engine, o engine.Options) *Room {
+	st := &statuses{reports: o.Store, stops: o.Store, records: o.Store, history: o.History, log: o.Log}
+	n := &noter{store: o.Store, platforms: engine.ByName(o.Platforms), redactor: e.Redactor, nudge: make(chan struct{}, 1), log: o.Log}
+	return &Room{
+		engine: e, memory: o.Store, mailbox: o.Store, records: o.Store, presence: o.Store, stops: o.Store,
+		stopper:  &stopper{stops: o.Store, records: o.Store, outcomes: o.Store, journal: e.Journal, statuses: st, log: o.Log},
+		steerer:  &steerer{store: o.Store, redactor: e.Redactor, journal: e.Journal, noter: n, log: o.Log},
+		noter:    n,
+		reporter: &reporter{engine: e, statuses: st, log: o.Log},
+		statuses: st, history: o.History, agents: o.Agents,
+	}
+}
+
+// Run tells the authors of messages what became of them until ctx ends.
+func (se *Room) Run(ctx context.Context) { se.noter.run(ctx) }
 
 // messageBatch is the maximum number of messages per call.
 const messageBatch = 100
 
 // Messages returns the late answers and the messages of people that the agent of
 // a session has not acknowledged, oldest first.
-func (se *Sessions) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
+func (se *Room) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
 	out, err := se.mailbox.Messages(ctx, agent, session, messageBatch)
 	if err != nil {
 		return nil, err
@@ -48,7 +68,7 @@ func (se *Sessions) Messages(ctx context.Context, agent, session string) ([]brid
 
 // Acknowledge deletes the messages of a session through the given one. Their
 // cards and authors are then told that the agent has them.
-func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through string) error {
+func (se *Room) Acknowledge(ctx context.Context, agent, session, through string) error {
 	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
 	if err == nil {
 		err = se.Took(ctx, agent, session, through)
@@ -69,29 +89,29 @@ func (se *Sessions) Acknowledge(ctx context.Context, agent, session, through str
 }
 
 // Waits reports whether a request of a session is pending.
-func (se *Sessions) Waits(ctx context.Context, agent, session string) (bool, error) {
+func (se *Room) Waits(ctx context.Context, agent, session string) (bool, error) {
 	ids, err := se.records.Pending(ctx, agent, session)
 	return len(ids) > 0, err
 }
 
 // Join records a front end of a session for PresenceTTL.
-func (se *Sessions) Join(ctx context.Context, session, client string, enabled bool) error {
+func (se *Room) Join(ctx context.Context, session, client string, enabled bool) error {
 	return se.presence.Join(ctx, session, client, enabled)
 }
 
 // Leave removes a front end of a session.
-func (se *Sessions) Leave(ctx context.Context, session, client string) error {
+func (se *Room) Leave(ctx context.Context, session, client string) error {
 	return se.presence.Leave(ctx, session, client)
 }
 
 // End deletes the grants of a session and what tools remember for it. The
 // caller has to cancel the interactions of the session.
-func (se *Sessions) End(ctx context.Context, agent, session string) error {
+func (se *Room) End(ctx context.Context, agent, session string) error {
 	return se.memory.ClearSession(ctx, agent, session)
 }
 
 // Recall is [bridge.ToolApprovals.Get] for an agent.
-func (se *Sessions) Recall(ctx context.Context, agent, key, session string) (bridge.Scope, error) {
+func (se *Room) Recall(ctx context.Context, agent, key, session string) (bridge.Scope, error) {
 	if err := checkRemembered(key, session); err != nil {
 		return "", err
 	}
@@ -99,7 +119,7 @@ func (se *Sessions) Recall(ctx context.Context, agent, key, session string) (bri
 }
 
 // Remember is [bridge.ToolApprovals.Set] for an agent.
-func (se *Sessions) Remember(ctx context.Context, agent, key string, s bridge.Scope, session string) error {
+func (se *Room) Remember(ctx context.Context, agent, key string, s bridge.Scope, session string) error {
 	if err := checkRemembered(key, session); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"cmp"
@@ -82,7 +82,7 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 }
 
 // Resolve stops the session of a request that was denied with a stop.
-func (se *Sessions) Resolve(ctx context.Context, r bridge.Record) error {
+func (se *Room) Resolve(ctx context.Context, r bridge.Record) error {
 	i := r.Interaction
 	if r.State != bridge.StateDenied || !r.Response.Stop || r.Response.Actor == nil || i.Session == "" {
 		return nil
@@ -93,7 +93,7 @@ func (se *Sessions) Resolve(ctx context.Context, r bridge.Record) error {
 
 // Stopped returns the stop of a session. It returns false if the session is not
 // stopped.
-func (se *Sessions) Stopped(ctx context.Context, agent, session string) (bridge.Stop, bool, error) {
+func (se *Room) Stopped(ctx context.Context, agent, session string) (bridge.Stop, bool, error) {
 	return se.stops.Stopped(ctx, agent, session)
 }
 
@@ -101,7 +101,7 @@ func (se *Sessions) Stopped(ctx context.Context, agent, session string) (bridge.
 // nod denies its requests from now on, and cancels those that are pending. An
 // empty agent means every agent with such a session. Stop returns CodeNotFound
 // if the person may read none.
-func (se *Sessions) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
+func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
 	by = se.identify(ctx, by)
 	var out []bridge.Stop
 	err := se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
@@ -120,7 +120,7 @@ func (se *Sessions) Stop(ctx context.Context, by bridge.Actor, agent, session st
 
 // StopAll stops every session of ListFor that is not stopped, and returns those
 // that it stopped.
-func (se *Sessions) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, error) {
+func (se *Room) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, error) {
 	all, err := se.ListFor(ctx, by)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (se *Sessions) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop
 }
 
 // StopOwn stops a session on behalf of its agent. Only a person can resume it.
-func (se *Sessions) StopOwn(ctx context.Context, agent, session string) ([]bridge.Stop, error) {
+func (se *Room) StopOwn(ctx context.Context, agent, session string) ([]bridge.Stop, error) {
 	by := bridge.Actor{Platform: bridge.PlatformAPI, User: agent, Name: "agent " + agent}
 	requests, err := se.requests(ctx, agent, session)
 	if err != nil {
@@ -158,7 +158,7 @@ func (se *Sessions) StopOwn(ctx context.Context, agent, session string) ([]bridg
 // one of its requests. An empty agent means every agent. Resume returns
 // CodeForbidden for people who may only read them, and CodeNotFound if there is
 // no such stopped session.
-func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
+func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
 	by = se.identify(ctx, by)
 	all, err := se.stops.ListStops(ctx, agent)
 	if err != nil {
@@ -190,25 +190,25 @@ func (se *Sessions) Resume(ctx context.Context, by bridge.Actor, agent, session 
 
 // StoppedAfter reports whether a session of this name was stopped after something
 // was written.
-func (se *Sessions) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
+func (se *Room) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
 	all, err := se.stops.ListStops(ctx, "")
 	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
 }
 
 // resume ends a stop if the actor may answer a request of the session. It
 // reports whether it did, and whether the actor may read one.
-func (se *Sessions) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (done, sees bool, err error) {
+func (se *Room) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (done, sees bool, err error) {
 	requests, err := se.requests(ctx, s.Agent, s.Session)
 	if err != nil {
 		return false, false, err
 	}
 	if !se.answers(ctx, by, s, requests) {
-		se.journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+people.WhyNobody)
+		se.engine.Journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+people.WhyNobody)
 		return false, se.sees(ctx, by, requests), nil
 	}
 	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
 		se.stopper.record(ctx, bridge.AuditResume, s, bridge.SessionChange{By: by})
-		se.reporter.statuses.refresh(ctx, s.Agent, s.Session, 0)
+		se.statuses.refresh(ctx, s.Agent, s.Session, 0)
 	}
 	return done, false, err
 }
@@ -217,25 +217,25 @@ func noSession(session string) error {
 	return bridge.Errorf(bridge.CodeNotFound, "session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
-func (se *Sessions) identify(ctx context.Context, who bridge.Actor) bridge.Actor {
-	who, _ = se.people.Identify(ctx, who)
+func (se *Room) identify(ctx context.Context, who bridge.Actor) bridge.Actor {
+	who, _ = se.engine.People.Identify(ctx, who)
 	return who
 }
 
 // sees reports whether an actor may read one of the requests.
-func (se *Sessions) sees(ctx context.Context, who bridge.Actor, requests []bridge.Interaction) bool {
-	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool { return se.people.MayRead(ctx, i, who) })
+func (se *Room) sees(ctx context.Context, who bridge.Actor, requests []bridge.Interaction) bool {
+	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool { return se.engine.People.MayRead(ctx, i, who) })
 }
 
 // answers reports whether an actor may answer one of the requests of a stopped
 // session. If none is kept, the responders of its route may.
-func (se *Sessions) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) bool {
+func (se *Room) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) bool {
 	if len(requests) == 0 {
-		route := se.routes[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists
-		in, _ := se.people.Among(ctx, route.Responders, route.Groups, who)
+		route := se.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists
+		in, _ := se.engine.People.Among(ctx, route.Responders, route.Groups, who)
 		return in
 	}
 	return slices.ContainsFunc(requests, func(i bridge.Interaction) bool {
-		return (i.Kind != bridge.KindNotice || isSession(i)) && se.people.MayAnswer(ctx, i, who)
+		return (i.Kind != bridge.KindNotice || i.IsSession()) && se.engine.People.MayAnswer(ctx, i, who)
 	})
 }

@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // sessionPosting is the time in which a platform has to show the message of a
@@ -16,17 +17,15 @@ const sessionPosting = 24 * time.Hour
 
 // reporter takes the reports of agents, and posts the messages that show them.
 type reporter struct {
+	engine   *engine.Engine
 	statuses *statuses
-	opener   *Openings
-	redactor *redactor
-	routes   routes
 	log      *slog.Logger
 }
 
 // Report records what an agent reports about a session, and shows it on the
 // session's message if its route has Sessions. It returns CodeNotFound for an
 // update of an unknown session.
-func (se *Sessions) Report(
+func (se *Room) Report(
 	ctx context.Context, agent bridge.Agent, session string, r bridge.SessionReport,
 ) (bridge.SessionStatus, error) {
 	return se.reporter.report(ctx, agent, session, r)
@@ -34,15 +33,15 @@ func (se *Sessions) Report(
 
 // Noticed shows a notice as the last message of its session, if the session is
 // reported. The notice has its own message, so a failure is only logged.
-func (se *Sessions) Noticed(ctx context.Context, i bridge.Interaction) {
+func (se *Room) Noticed(ctx context.Context, i bridge.Interaction) {
 	r := bridge.SessionReport{Last: i.Prompt, Update: true}
 	err := r.Normalize()
 	if err == nil && i.Session != "" {
-		_, _, err = se.reporter.statuses.reports.PutReport(ctx, i.Agent, i.Session, r)
+		_, _, err = se.statuses.reports.PutReport(ctx, i.Agent, i.Session, r)
 	}
 	switch {
 	case err == nil:
-		se.reporter.statuses.refresh(ctx, i.Agent, i.Session, statusDelay)
+		se.statuses.refresh(ctx, i.Agent, i.Session, statusDelay)
 	case bridge.ErrorCode(err) != bridge.CodeNotFound:
 		se.reporter.log.Warn("notice not shown as the last message of its session", "id", i.ID, "error", err)
 	}
@@ -58,19 +57,19 @@ func (re *reporter) report(
 	if err := bridge.CheckText("session", session, 200); err != nil {
 		return none, err
 	}
-	if err := re.redactor.texts(r.Texts()); err != nil {
+	if err := re.engine.Redactor.Texts(r.Texts()); err != nil {
 		return none, err
 	}
 	if err := r.Normalize(); err != nil {
 		return none, err
 	}
 	if r.Route != "" {
-		if _, err := re.routes.find(r.Route); err != nil {
+		if err := re.engine.CheckRoute(r.Route); err != nil {
 			return none, err
 		}
 	}
 	s, urgent, err := re.statuses.reports.PutReport(ctx, agent.Name, session, r)
-	if err != nil || !re.routes[cmp.Or(s.Route, bridge.DefaultRoute)].Sessions {
+	if err != nil || !re.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)].Sessions {
 		return s, err
 	}
 	if s.Message != "" {
@@ -98,7 +97,7 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	}
 	r.Presentation = bridge.PresentSession
 	name := "session message/" + s.ID + "/" + strconv.FormatInt(s.Started.UnixMilli(), 10)
-	rec, err := re.opener.post(ctx, agent, r, name)
+	rec, err := re.engine.Openings.Post(ctx, agent, r, name)
 	if err != nil {
 		return "", err
 	}
@@ -106,10 +105,8 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	return rec.Interaction.ID, err
 }
 
-// steering redacts the text of a message to an agent, for people.
-func (d *redactor) steering(s bridge.Steering) bridge.Steering {
-	if d.hide != nil {
-		s.Text = d.hide.Redact(s.Text)
-	}
+// redacted returns a message to an agent as people see it.
+func redacted(r *engine.Redactor, s bridge.Steering) bridge.Steering {
+	s.Text = r.Text(s.Text)
 	return s
 }

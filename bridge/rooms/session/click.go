@@ -1,9 +1,10 @@
-package engine
+package session
 
 import (
 	"context"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -21,54 +22,49 @@ const (
 	noteNotStopped   = "This session is not stopped. Nothing was changed."
 )
 
-// onSession returns what applies a click on the message of a session. It returns
-// nil for a control of another card.
-func (cl *Clicks) onSession(token string) func(context.Context, bridge.Click) (Click, *bridge.Verdict, error) {
+// Click applies a click on the message of a session. It has no objection to one on
+// another card.
+func (se *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
+	c := a.Control
 	switch {
-	case bridge.PeekAction(token) == bridge.ActionSession:
-		return cl.sessionClick
-	case asksForMessage(token):
-		return cl.message
+	case c.Action == bridge.ActionSession && a.Form == nil:
+		return se.control(ctx, a)
+	case c.Option == bridge.OptionMessage && (c.Action == bridge.ActionInput || c.Action == bridge.ActionSubmit):
+		return se.message(ctx, a)
 	}
-	return nil
+	return nil, nil //nolint:nilnil // no objection
 }
 
-// sessionClick applies a click on the message of a session.
-func (cl *Clicks) sessionClick(ctx context.Context, c bridge.Click) (Click, *bridge.Verdict, error) {
-	a := arrived(c)
-	v, err := cl.Located(ctx, &a)
-	if v != nil || err != nil {
-		return a, v, err
+// control applies a click on a control of a session.
+func (se *Room) control(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
+	if !a.Record.Interaction.IsSession() {
+		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	i := a.Record.Interaction
-	if !isSession(i) {
-		return a, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	}
-	verdict, err := cl.changeSession(ctx, a)
+	v, err := se.changeSession(ctx, a)
 	if err != nil {
-		return a, nil, err
+		return nil, err
 	}
-	view, err := cl.cards.view(ctx, a.Record, a.Control.Destination)
+	view, err := se.engine.View(ctx, a.Record, a.Control.Destination)
 	if err != nil {
-		return a, nil, err
+		return nil, err
 	}
-	verdict.View = &view
-	return a, &verdict, nil
+	v.View = &view
+	return &v, nil
 }
 
 // changeSession stops or resumes the session of a clicked message.
-func (cl *Clicks) changeSession(ctx context.Context, a Click) (bridge.Verdict, error) {
+func (se *Room) changeSession(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	var err error
 	var note, missing string
 	switch a.Control.Option {
 	case bridge.SessionStop:
 		note, missing = noteStopped, noteMayNotStop
-		_, err = cl.sessions.Stop(ctx, a.Who, i.Agent, i.Session)
+		_, err = se.Stop(ctx, a.Who, i.Agent, i.Session)
 	case bridge.SessionResume:
 		note, missing = noteResumed, noteNotStopped
-		if _, err = cl.sessions.Resume(ctx, a.Who, i.Agent, i.Session); bridge.ErrorCode(err) == bridge.CodeNotFound {
-			_, stopped, err := cl.sessions.Stopped(ctx, i.Agent, i.Session)
+		if _, err = se.Resume(ctx, a.Who, i.Agent, i.Session); bridge.ErrorCode(err) == bridge.CodeNotFound {
+			_, stopped, err := se.Stopped(ctx, i.Agent, i.Session)
 			if err != nil {
 				return bridge.Verdict{}, err
 			}

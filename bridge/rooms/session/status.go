@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // Delays of the updates of a session's message. Reports that follow each other
@@ -35,8 +36,33 @@ type statuses struct {
 	log     *slog.Logger
 }
 
-// isSession reports whether an interaction is the message of a session.
-func isSession(i bridge.Interaction) bool { return i.Presentation == bridge.PresentSession }
+// Show adds what the agent has reported about the session of a record.
+func (se *Room) Show(ctx context.Context, r bridge.Record, destination int, v *bridge.View) error {
+	if r.Interaction.Session == "" {
+		return nil
+	}
+	sv, err := se.statuses.view(ctx, r)
+	if sv == nil || err != nil {
+		return err
+	}
+	d := r.Interaction.Destinations[destination]
+	for n := range sv.Pending {
+		sv.Pending[n] = se.engine.Redactor.Record(sv.Pending[n])
+		if n >= render.MaxNamed {
+			continue
+		}
+		at, err := se.engine.Link(ctx, sv.Pending[n], d.Platform, []string{d.Channel})
+		if err != nil { // the message is worth more than the link
+			se.statuses.log.Warn("pending request not linked", "id", sv.Pending[n].Interaction.ID, "error", err)
+		}
+		sv.Links = append(sv.Links, at)
+	}
+	v.Session = sv
+	return nil
+}
+
+// Shown updates the message of the session of a request whose card was drawn.
+func (se *Room) Shown(ctx context.Context, i bridge.Interaction) { se.statuses.changed(ctx, i) }
 
 // view returns what the messages of a record show of its session. It returns
 // nil if the agent has not reported the session.
@@ -47,7 +73,7 @@ func (st *statuses) view(ctx context.Context, r bridge.Record) (*bridge.SessionV
 		return nil, err
 	}
 	v := &bridge.SessionView{Status: s}
-	if !isSession(i) {
+	if !i.IsSession() {
 		return v, nil
 	}
 	stop, stopped, err := st.stops.Stopped(ctx, i.Agent, i.Session)

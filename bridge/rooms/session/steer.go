@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
 )
@@ -17,7 +18,7 @@ const steeringBatch = 20
 // steerer passes messages of people to sessions.
 type steerer struct {
 	store    bridge.Steerings
-	redactor *redactor
+	redactor *engine.Redactor
 	journal  *journal.Journal
 	noter    *noter
 	log      *slog.Logger
@@ -28,7 +29,7 @@ type steerer struct {
 // one, and otherwise CodeNotFound. An empty agent means the only agent with such
 // a session. For a message of a stopped session, Steer returns CodeConflict. A
 // chat message is sent at most once.
-func (se *Sessions) Steer(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
+func (se *Room) Steer(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
 	var err error
 	if s.Text, err = bridge.SteeringText(s.Text); err != nil {
 		return s, err
@@ -45,7 +46,7 @@ func (se *Sessions) Steer(ctx context.Context, s bridge.Steering) (bridge.Steeri
 
 // admitSteering returns an error unless the author may send a message to the
 // session now; see Steer. It sets the person and the agent.
-func (se *Sessions) admitSteering(ctx context.Context, s *bridge.Steering) error {
+func (se *Room) admitSteering(ctx context.Context, s *bridge.Steering) error {
 	s.By = se.identify(ctx, s.By)
 	requests, err := se.steerable(ctx, s)
 	if err != nil {
@@ -63,7 +64,7 @@ func (se *Sessions) admitSteering(ctx context.Context, s *bridge.Steering) error
 
 // steerable returns the newest requests of the session of a message. It sets the
 // agent if the message names none.
-func (se *Sessions) steerable(ctx context.Context, s *bridge.Steering) ([]bridge.Interaction, error) {
+func (se *Room) steerable(ctx context.Context, s *bridge.Steering) ([]bridge.Interaction, error) {
 	if s.Agent != "" {
 		requests, err := se.requests(ctx, s.Agent, s.Session)
 		if err == nil && len(requests) == 0 && s.Route == "" {
@@ -90,23 +91,23 @@ func (se *Sessions) steerable(ctx context.Context, s *bridge.Steering) ([]bridge
 
 // maySteer returns an error unless the author of a message may answer one of the
 // requests of its session. Notices count only if there is nothing else.
-func (se *Sessions) maySteer(ctx context.Context, s bridge.Steering, requests []bridge.Interaction) error {
+func (se *Room) maySteer(ctx context.Context, s bridge.Steering, requests []bridge.Interaction) error {
 	asked := slices.DeleteFunc(slices.Clone(requests), func(i bridge.Interaction) bool { return i.Kind == bridge.KindNotice })
 	if len(asked) == 0 {
 		asked = requests
 	}
 	for _, i := range asked {
-		if se.people.MayAnswer(ctx, i, s.By) {
+		if se.engine.People.MayAnswer(ctx, i, s.By) {
 			return nil
 		}
 	}
 	if len(asked) == 0 {
-		route := se.routes[s.Route] // empty if the route no longer exists
-		if in, _ := se.people.Among(ctx, route.Responders, route.Groups, s.By); in {
+		route := se.engine.Routes()[s.Route] // empty if the route no longer exists
+		if in, _ := se.engine.People.Among(ctx, route.Responders, route.Groups, s.By); in {
 			return nil
 		}
 	}
-	se.journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+people.WhyNobody)
+	se.engine.Journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, s.By, "message: "+people.WhyNobody)
 	if !se.sees(ctx, s.By, requests) {
 		return noSession(s.Session)
 	}
@@ -123,7 +124,7 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 			key += "/" + s.Nonce
 		}
 	}
-	logged := st.redactor.steering(s)
+	logged := redacted(st.redactor, s)
 	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
 	if err := st.journal.Write(ctx, bridge.AuditSteer, i, logged); err != nil {
 		return s, err
@@ -137,7 +138,7 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 
 // Take returns the messages of people that wait for a session, oldest first, and
 // reserves them for a reader. There are none for a stopped session.
-func (se *Sessions) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
 	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
 	if err != nil || stopped {
 		return nil, err
@@ -148,16 +149,16 @@ func (se *Sessions) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steerin
 
 // Took records that the agent has taken the messages of people through the given
 // one, and tells their authors.
-func (se *Sessions) Took(ctx context.Context, agent, session, through string) error {
+func (se *Room) Took(ctx context.Context, agent, session, through string) error {
 	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
 }
 
 // Ended tells the authors of messages that wait for a session that it has ended.
-func (se *Sessions) Ended(ctx context.Context, agent, session string) error {
+func (se *Room) Ended(ctx context.Context, agent, session string) error {
 	return se.endSteerings(ctx, agent, session, "", bridge.FateEnded)
 }
 
-func (se *Sessions) endSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) error {
+func (se *Room) endSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) error {
 	n, err := se.steerer.store.EndSteerings(ctx, agent, session, through, f)
 	if n > 0 {
 		se.steerer.noter.wake()
@@ -167,7 +168,7 @@ func (se *Sessions) endSteerings(ctx context.Context, agent, session, through st
 
 // Sent returns a message that a person sent to a session, for people who may
 // read a request of that session.
-func (se *Sessions) Sent(ctx context.Context, by bridge.Actor, session, id string) (bridge.Steering, error) {
+func (se *Room) Sent(ctx context.Context, by bridge.Actor, session, id string) (bridge.Steering, error) {
 	s, err := se.steerer.store.Steering(ctx, session, id)
 	if err != nil {
 		return s, err
