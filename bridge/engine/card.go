@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -40,12 +41,9 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 	return p, nil
 }
 
-// reaches reports whether a mention at a destination reaches an account. In a direct
-// message to someone else, it does not.
-func (m platforms) reaches(d bridge.Destination, a bridge.Responder) bool {
-	p, ok := m[d.Platform].(bridge.Mentioner)
-	return d.Platform == a.Platform && (!ok || !p.Direct(d) || d.Channel == p.DirectChannel(a.User))
-}
+// clickMentions is the time limit for looking up whom the card of a click
+// mentions. Mentions that are not found in time return with the next edit.
+const clickMentions = 200 * time.Millisecond
 
 // cards creates the views of messages, and records what messages show.
 type cards struct {
@@ -53,7 +51,7 @@ type cards struct {
 	drafts    bridge.Drafts
 	seams     *Seams
 	redactor  *Redactor
-	mentions  *mentioner
+	mentions  *tell.Notifier
 	platforms platforms
 	keys      bridge.Keyring
 	log       *slog.Logger
@@ -73,7 +71,7 @@ func (c *cards) view(ctx context.Context, r bridge.Record, destination int) (bri
 		v.Newer, err = c.newer(ctx, r, destination)
 		return v, err
 	}
-	v.Mentions = c.mentions.of(ctx, r, destination)
+	v.Mentions = c.mentions.Mentions(ctx, r, destination)
 	return v, nil
 }
 
@@ -114,7 +112,7 @@ func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.Vi
 	}
 	ctx, cancel := context.WithTimeout(ctx, clickMentions)
 	defer cancel()
-	v.Mentions = c.mentions.of(ctx, a.Record, a.Control.Destination)
+	v.Mentions = c.mentions.Mentions(ctx, a.Record, a.Control.Destination)
 	return v
 }
 

@@ -1,3 +1,5 @@
+// The way of a click: inbound.go of an adapter → rooms.go, click_check.go → this file → settle.go.
+
 package engine
 
 import (
@@ -16,20 +18,19 @@ import (
 // Clicks applies the clicks and typed text of people. Its methods that a list of
 // deciders has are the checks of every click.
 type Clicks struct {
-	records   bridge.Records
-	drafts    bridge.Drafts
-	cards     *cards
-	people    *people.People
-	settler   *Decisions
-	seams     *Seams
-	journal   *journal.Journal
-	codes     *codes
-	escalator *Escalator
-	reader    *reader
-	keys      bridge.Keyring
-	linking   bool
-	watcher   Watcher
-	log       *slog.Logger
+	records bridge.Records
+	drafts  bridge.Drafts
+	cards   *cards
+	people  *people.People
+	settler *Decisions
+	seams   *Seams
+	journal *journal.Journal
+	codes   *codes
+	reader  *reader
+	keys    bridge.Keyring
+	linking bool
+	watcher Watcher
+	log     *slog.Logger
 }
 
 // Click is a click that is checked, and what the checks have found.
@@ -76,170 +77,11 @@ func (cl *Clicks) admit(ctx context.Context, c bridge.Click) (Click, *bridge.Ver
 // arrived returns a click of which nothing was checked.
 func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
 
-// Chosen checks that the chosen options exist, and converts them into answers.
-func (*Clicks) Chosen(_ context.Context, a *Click) (*bridge.Verdict, error) {
-	if a.resolve() {
-		return nil, nil //nolint:nilnil // no objection
-	}
-	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-}
-
-// ShowsAll checks that the card shows everything that the control decides. The menu of
-// one that does not offers no approval.
-func (cl *Clicks) ShowsAll(ctx context.Context, a *Click) (*bridge.Verdict, error) {
-	if a.Record.State.Final() {
-		return nil, nil //nolint:nilnil // no objection
-	}
-	v, err := cl.cards.unseen(ctx, a)
-	return a.denying(v), err
-}
-
-// denying returns an objection. The menu can be opened nevertheless, and offers no
-// approval.
-func (a *Click) denying(v *bridge.Verdict) *bridge.Verdict {
-	if v == nil || a.Control.Action != bridge.ActionMore {
-		return v
-	}
-	a.DenyOnly = v.Note
-	return nil
-}
-
-// Located checks that nod created the control, and that it belongs to the
-// destination of the click.
-func (cl *Clicks) Located(ctx context.Context, a *Click) (*bridge.Verdict, error) {
-	c := a.Click
-	var err error
-	if a.Control, err = cl.keys.Verify(c.Token); err != nil {
-		cl.log.Warn("forged control", "platform", c.Actor.Platform, "user", c.Actor.User)
-		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	}
-	a.Record, err = cl.records.Load(ctx, a.Control.Interaction)
-	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		cl.log.Warn("click on an unknown interaction", "id", a.Control.Interaction, "platform", c.Actor.Platform, "user", c.Actor.User)
-		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Unknown}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := a.Record.Interaction
-	a.fields = i.Fields()
-	if a.inPlace() {
-		return nil, nil //nolint:nilnil // no objection
-	}
-	cl.log.Warn("control used at another destination", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
-	cl.journal.Refuse(ctx, i, c.Actor, "out of place")
-	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-}
-
-// MayAnswer checks that the person may respond, or use the control to deny.
-func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, error) {
-	i, c := a.Record.Interaction, a.Click
-	var no people.Refusal
-	a.Who, no = cl.people.Eligible(ctx, i, c.Actor)
-	if no.Why == people.WhyUnread {
-		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.Unread)
-	}
-	if no.Denies && (a.Control.Denies(i) || a.Control.Action == bridge.ActionMore) {
-		a.DenyOnly, no = words.Why(i, no), people.Refusal{}
-	}
-	if no.Why == "" {
-		return nil, nil
-	}
-	cl.journal.Refuse(ctx, i, a.Who, no.Why)
-	note := words.Why(i, no)
-	if cl.linking && a.Who.Person == "" && no.Why != people.WhyUnread {
-		var err error
-		if note, err = cl.codes.offer(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	if reason := cl.people.Standing(ctx, a.Who); reason != "" {
-		note += " " + reason
-	}
-	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}, nil
-}
-
-// inPlace reports whether the click came from the destination that its token
-// is bound to.
-func (a Click) inPlace() bool {
-	i := a.Record.Interaction
-	if a.Control.Destination >= len(i.Destinations) {
-		return false
-	}
-	d := i.Destinations[a.Control.Destination]
-	if d.Platform != a.Actor.Platform {
-		return false
-	}
-	if a.Ref == (bridge.MessageRef{}) {
-		return true // the platform authenticated the form, but does not send its message
-	}
-	// A click can arrive before the message of its card is recorded.
-	ref, posted := a.Record.Messages[a.Control.Destination]
-	return !posted || a.Ref.Channel == ref.Channel
-}
-
-// resolve converts inputs, which refer to fields and options by index, into
-// answers. It returns false for an invalid index.
-func (a *Click) resolve() bool {
-	a.answers, a.others, a.parts = map[string]bridge.Answer{}, map[string]string{}, map[string]bridge.Input{}
-	for n, in := range a.Inputs {
-		if n < 0 || n >= len(a.fields) {
-			return false
-		}
-		f := a.fields[n]
-		values := []string{}
-		if f.FreeText() {
-			in.Options = nil
-		}
-		for _, o := range in.Options {
-			if o < 0 || o >= len(f.Options) {
-				return false
-			}
-			values = append(values, f.Options[o].Value)
-		}
-		switch {
-		case in.KeepOptions:
-		case f.FreeText():
-			a.answers[f.ID] = bridge.TextAnswer(in.Text)
-		case f.Multiple() || len(values) > 1: // Check rejects several values if only one is allowed
-			a.answers[f.ID] = bridge.ListAnswer(values...)
-		case len(values) == 1:
-			a.answers[f.ID] = bridge.TextAnswer(values[0])
-		default:
-			a.answers[f.ID] = bridge.Answer{}
-		}
-		if in.Part {
-			a.parts[f.ID] = in
-		}
-		if in.Other != "" {
-			a.others[f.ID] = in.Other
-		}
-	}
-	return true
-}
-
-// CurrentTerms rejects a control of a card that was posted before the requirements
-// changed. Denials keep their indexes among the decisions, and work from any card.
-func (cl *Clicks) CurrentTerms(ctx context.Context, a *Click) (*bridge.Verdict, error) {
-	i := a.Record.Interaction
-	current := a.Control.Terms == byte(i.Terms)
-	if i.Kind != bridge.KindApproval || a.Record.State.Final() || a.Control.Denies(i) || current {
-		return nil, nil //nolint:nilnil // no objection
-	}
-	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
-}
-
 // clicked applies an admitted click.
 func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if s := a.Control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
-		switch {
-		case a.Record.State.Final():
-			return cl.late(ctx, a)
-		case s == bridge.ActionSnooze:
-			return cl.escalator.snooze(ctx, a)
-		}
-		return cl.escalator.handOver(ctx, a)
+		return cl.late(ctx, a) // of a pending request, a decider takes it
 	}
 	if i.Kind == bridge.KindApproval {
 		return cl.approval(ctx, a)

@@ -1,3 +1,5 @@
+// The way of a click: resolve.go of bridge/core requests jobs → this file → the card of a platform in render.
+
 package engine
 
 import (
@@ -15,10 +17,7 @@ const (
 	jobRenew       = 1500 * time.Millisecond
 	jobTimeout     = 20 * time.Second // limit for the calls of the platform
 	jobsAtOnce     = 64
-	outboxPoll     = time.Second // maximum delay until a job of a dead process is noticed
-	sweepPoll      = 20 * time.Millisecond
-	sweepMost      = time.Second         // maximum delay after errors
-	sweepBatch     = 100                 // interactions per script
+	outboxPoll     = time.Second         // maximum delay until a job of a dead process is noticed
 	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
 )
 
@@ -28,7 +27,6 @@ type dispatcher struct {
 	records   bridge.Records
 	outcomes  bridge.Outcomes
 	seams     *Seams
-	escalator *Escalator
 	platforms platforms
 	cards     *cards
 	threads   *threads
@@ -130,7 +128,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 		}
 		return w.cards.drawAgain(ctx, r, j.Destination)
 	}
-	if err := usable(p); err != nil {
+	if err := bridge.Usable(p); err != nil {
 		return err
 	}
 	d, err := w.threads.place(ctx, r, j.Destination, p)
@@ -174,17 +172,6 @@ func (w *dispatcher) posted(ctx context.Context, r bridge.Record, destination in
 	w.seams.shown(ctx, r.Interaction)
 	if r.Interaction.Kind == bridge.KindNotice {
 		return w.noticed(ctx, r.Interaction.ID)
-	}
-	return nil
-}
-
-// usable returns an error if an administrator must act before the platform can
-// be used. A card waits for that: the platform looks again and again.
-func usable(p bridge.Platform) error {
-	if h, ok := p.(bridge.HealthReporter); ok {
-		if s := h.Health(); s.State == bridge.HealthDown {
-			return bridge.Errorf(bridge.CodeUnavailable, "%s", downReason(p.Name(), s))
-		}
 	}
 	return nil
 }
@@ -244,34 +231,4 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 		return err
 	}
 	return w.cards.redrawn(ctx, view)
-}
-
-// sweeper closes the interactions that no one answered in time.
-type sweeper struct {
-	deadlines bridge.Deadlines
-	log       *slog.Logger
-}
-
-// run closes interactions whose deadline has passed, until ctx ends. While
-// nothing succeeds, the delay doubles each time.
-func (s *sweeper) run(ctx context.Context) {
-	delay := sweepPoll
-	for ctx.Err() == nil {
-		over, more, err := s.deadlines.Expire(ctx, sweepBatch)
-		for _, e := range over {
-			s.log.Info("deadline passed", "id", e.ID, "state", e.State)
-		}
-		switch {
-		case err == nil || len(over) > 0:
-			delay = sweepPoll
-		case ctx.Err() == nil:
-			delay = min(2*delay, sweepMost)
-		}
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("deadlines not applied", "error", err)
-		}
-		if !more || err != nil {
-			bridge.Pause(ctx, delay)
-		}
-	}
 }

@@ -205,14 +205,6 @@ func TestDeletedCard(t *testing.T) {
 			o.chat.Errs = []error{deleted}
 			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, r.Interaction.ID, 0))
 		},
-		"reminder": func(o *office, r bridge.Record) error {
-			o.chat.Errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0))
-		},
-		"the channel is gone": func(o *office, r bridge.Record) error {
-			o.chat.Errs = []error{bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived")}
-			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0))
-		},
 		"event": func(o *office, r bridge.Record) error {
 			return o.Deleted(t.Context(), "chat", bridge.MessageRef{Channel: r.Messages[0].Channel, Message: r.Messages[0].Message})
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // Options configures an Engine.
@@ -65,7 +66,7 @@ type Engine struct {
 	Clicks    *Clicks
 	Decisions *Decisions
 	Openings  *Openings
-	Escalator *Escalator
+	Notifier  *tell.Notifier
 
 	seams       *Seams
 	routes      routes
@@ -87,12 +88,6 @@ func (o *Options) Default() {
 	if o.Node == "" {
 		o.Node = uuid.NewString()
 	}
-}
-
-// New returns an engine.
-func New(o Options) *Engine {
-	o.Default()
-	return wire(o)
 }
 
 // Run posts and updates messages, applies deadlines and receives clicks for sink until
@@ -286,6 +281,12 @@ func (e *Engine) Conclude(
 // and people, as if it were opened now.
 func (e *Engine) Rejudge(ctx context.Context, rec bridge.Record) (Review, error) {
 	return e.Decisions.evaluator.rejudge(ctx, rec)
+}
+
+// CardGone posts the card of a pending request again whose message was deleted, or
+// gives up its destination.
+func (e *Engine) CardGone(ctx context.Context, r bridge.Record, destination int) error {
+	return e.dispatcher.lost.found(ctx, r, destination)
 }
 
 // Work does a job and records the result.

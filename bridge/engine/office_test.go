@@ -44,9 +44,6 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 		Clicks: []Decider[Click]{
 			{Decide: o.Clicks.Located}, {Decide: o.Clicks.MayAnswer}, {Decide: o.Clicks.Chosen}, {Decide: o.Clicks.ShowsAll}, {Decide: o.Clicks.CurrentTerms},
 		},
-		Workers: []Worker{
-			{Kind: bridge.JobStep, Work: o.Escalator.Step}, {Kind: bridge.JobRemind, Work: o.Escalator.Remind, GaveUp: o.Escalator.Untold},
-		},
 	})
 	return o
 }

@@ -1,3 +1,5 @@
+// The way of a request: package api → this file → rooms.go → open.go of bridge/core.
+
 package engine
 
 import (

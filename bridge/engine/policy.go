@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // judge applies the policy.
@@ -74,10 +75,9 @@ type evaluator struct {
 	records  bridge.Records
 	outcomes bridge.Outcomes
 	people   *people.People
-	mentions *mentioner
 	judge    *judge
 	composer *composer
-	notifier *notifier
+	notifier *tell.Notifier
 	routes   routes
 	log      *slog.Logger
 }
@@ -220,13 +220,13 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
 		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
 	}
-	t := e.notifier.telling(ctx, rec, &next)
-	t.widened(i)
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.reminders("")}
+	t := e.notifier.Telling(ctx, rec, &next)
+	t.Widened(i)
+	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.Reminders("")}
 	v.reroute(&a, rec)
 	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
-	e.mentions.void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.Stricter, ", "))
-	if err := amend(ctx, e.records, rec, a); err != nil {
+	e.notifier.Void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.Stricter, ", "))
+	if err := Amend(ctx, e.records, rec, a); err != nil {
 		return rec, err
 	}
 	e.log.Info("requirements changed", "id", i.ID, "required", strings.Join(v.Stricter, ", "))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // reach determines who can be asked now.
@@ -14,7 +15,7 @@ type reach struct {
 	presence  bridge.Presence
 	platforms platforms
 	composer  *composer
-	notifier  *notifier
+	notifier  *tell.Notifier
 }
 
 // findPeople determines who can be reached, and how. If no card can appear anywhere, or
@@ -26,7 +27,7 @@ func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Sett
 		o.Response = undeliverable(o.Interaction, why)
 		return nil
 	}
-	unfound, anyone := w.notifier.opened(ctx, &o.Interaction)
+	unfound, anyone := w.notifier.Opened(ctx, &o.Interaction)
 	i := o.Interaction
 	o.FrontEnds = s.FrontEnds
 	var err error
@@ -40,20 +41,11 @@ func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Sett
 	case len(o.Failures) == len(i.Destinations) || none && now:
 		o.Response = undeliverable(i, failureText(i, down))
 		return nil
-	case !anyone || none || len(i.Told) > 0 && !tells(i.Told, down):
+	case !anyone || none || len(i.Told) > 0 && !tell.Tells(i.Told, down):
 		i.Steps, _ = bridge.AskMoreBy(i.Steps, 0)
 	}
-	o.Interaction = w.notifier.lookAgain(i, unfound)
+	o.Interaction = w.notifier.LookAgain(i, unfound)
 	return nil
-}
-
-// downReason returns why a platform that is down takes no card. The reason of its
-// health may name the platform already.
-func downReason(platform string, h bridge.Health) string {
-	if strings.HasPrefix(h.Reason, platform+": ") {
-		return h.Reason
-	}
-	return platform + ": " + h.Reason
 }
 
 func undeliverable(i bridge.Interaction, why string) *bridge.Response {
@@ -73,7 +65,7 @@ func (w *reach) inChat(i bridge.Interaction) bool {
 func (w *reach) down(i bridge.Interaction, failures map[int]string) map[int]string {
 	all := maps.Clone(failures)
 	for n, d := range i.Destinations {
-		if err := usable(w.platforms[d.Platform]); err != nil && all[n] == "" {
+		if err := bridge.Usable(w.platforms[d.Platform]); err != nil && all[n] == "" {
 			all[n] = bridge.PublicError(err).Message
 		}
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -9,29 +8,6 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
-
-// TestReminded checks that a reminder mentions the responders who are still
-// needed, and the groups that the platform can mention.
-func TestReminded(t *testing.T) {
-	t.Parallel()
-	s := fake.NewStaff()
-	s.Natives = map[string]string{"sre": "S1"}
-	o := newOffice(t, func(o *Options) {
-		o.Directory, o.Platforms = s, []bridge.Platform{fake.Talker{Chat: &fake.Chat{As: "chat"}}}
-	})
-	i := fake.Question("Ship it?")
-	i.Groups, i.Quorum = []string{"sre", "dev"}, 2
-	i.Steps = []bridge.Step{{Remind: true}}
-	r := o.store.Put(t, i)
-	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
-	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-bo", Person: "bo"}, State: bridge.StateApproved}}
-	o.store.Set(r)
-	o.work(r, 0)
-	got := o.store.Get(r.Interaction.ID).Reminders
-	if len(got) != 1 || got[0].Text != "" || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
-		t.Errorf("the reminders are %+v", got)
-	}
-}
 
 // TestTimeLeft checks that a reminder says how much time is left when it is sent.
 func TestTimeLeft(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // rounds opens follow-ups, and defers and completes interactions.
@@ -162,7 +163,7 @@ func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	if slices.Equal(routeNames(*i), routeNames(was)) {
 		rd.carryOver(i, before)
 	}
-	others := bridge.Missing(namesOf(was.Responders, was.Groups), namesOf(i.Responders, i.Groups))
+	others := bridge.Missing(tell.Names(was.Responders, was.Groups), tell.Names(i.Responders, i.Groups))
 	if slices.Equal(i.Destinations, was.Destinations) && len(others) == 0 { // an edited card tells no one
 		if i.Root = was.Root; i.Root == "" {
 			i.Root = was.ID

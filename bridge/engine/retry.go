@@ -199,7 +199,7 @@ func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, re
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
 		return w.noticed(ctx, j.Interaction)
 	}
-	return w.escalator.cardFailed(ctx, j.Interaction, j.Destination)
+	return cardFailed(ctx, w.records, j.Interaction, j.Destination)
 }
 
 // fail records that no card can appear at a destination.

@@ -12,6 +12,14 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
+// twoChats returns an office with the platforms chat and phone, and a directory of
+// people on one of them.
+func twoChats(t *testing.T) (*office, *fake.Staff) {
+	t.Helper()
+	all, s := fake.TwoChats()
+	return newOffice(t, func(o *Options) { o.Directory, o.Platforms = s, all }), s
+}
+
 // TestOpenedTells checks that a request that opens tells everyone who may answer it:
 // by the cards of its destinations, or by a card of their own. Its card says who has
 // such a card, and whom nothing tells. If no one is told, the first step is due at
@@ -229,27 +237,5 @@ func TestFollowUpForOthers(t *testing.T) {
 		if got := next.Root == was.ID; got != x.same {
 			t.Errorf("%s: it takes over the messages: %t; want %t", name, got, x.same)
 		}
-	}
-}
-
-// TestWidened checks that people who may answer only since the rules changed are told.
-func TestWidened(t *testing.T) {
-	t.Parallel()
-	o, _ := twoChats(t)
-	was := fake.Question("Ship it?")
-	next := was
-	next.Responders = append(slices.Clone(was.Responders), bridge.Responder{Person: "cy", Platform: "chat", User: "U-cy"}, bridge.Responder{Person: "dee", Platform: "phone", User: "P-dee"},
-		bridge.Responder{Person: "fay", Platform: "phone", User: "P-fay"})
-	next.Destinations = append(slices.Clone(was.Destinations), bridge.Destination{Platform: "phone", Channel: "@P-fay"})
-	r := o.store.Put(t, was)
-	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
-	tell := o.dispatcher.escalator.telling(t.Context(), r, &next)
-	tell.widened(was)
-	var mentioned []string
-	for _, m := range tell.reminders("") {
-		mentioned = append(mentioned, m.Users...)
-	}
-	if fmt.Sprint(mentioned) != "[U-cy]" || len(next.Destinations) != 3 || next.Destinations[2].Channel != "@P-dee" {
-		t.Errorf("mentioned %q, cards at %v; want cy mentioned, and dee with a card", mentioned, next.Destinations)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/words"
 )
 
 // vote records a decision as a vote. It returns the record afterward.
@@ -42,42 +41,4 @@ func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.
 	}
 	slices.Sort(b.Covers)
 	return b
-}
-
-// void takes back approvals in an amendment, and tells those who gave them, where a
-// mention reaches them.
-func (m *mentioner) void(ctx context.Context, a *bridge.Amendment, r bridge.Record, votes []bridge.Vote, why string) {
-	for _, v := range votes {
-		a.Void = append(a.Void, v.Actor.Voter())
-		accounts := []bridge.Responder{{Person: v.Actor.Person, Platform: v.Actor.Platform, User: v.Actor.User}}
-		if v.Actor.Person != "" && m.directory != nil {
-			more, err := m.directory.Accounts(ctx, v.Actor.Person)
-			if err != nil {
-				m.log.Warn("accounts of a person not found", "id", r.Interaction.ID, "person", v.Actor.Person, "error", err)
-			}
-			accounts = append(accounts, more...)
-		}
-		n, account, found := m.reach(r, accounts)
-		if !found {
-			m.log.Warn("no card where a person can be told of a void approval", "id", r.Interaction.ID, "who", v.Actor.Voter())
-			continue
-		}
-		a.Reminders = append(a.Reminders, bridge.Reminder{
-			Destination: n, Users: []string{account.User}, Names: []string{v.Actor.Display()},
-			Text: "your approval no longer counts, because " + why + ": " + words.About(r),
-		})
-	}
-}
-
-// reach returns the first posted card next to which a mention reaches one of the
-// accounts of a person, and that account.
-func (m *mentioner) reach(r bridge.Record, accounts []bridge.Responder) (int, bridge.Responder, bool) {
-	for _, a := range accounts {
-		for n, d := range r.Interaction.Destinations {
-			if _, posted := r.Messages[n]; posted && m.platforms.reaches(d, a) {
-				return n, a, true
-			}
-		}
-	}
-	return 0, bridge.Responder{}, false
 }

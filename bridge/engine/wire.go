@@ -5,82 +5,61 @@ import (
 
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/tell"
 )
 
-// shared holds what parts in both directions use.
-type shared struct {
-	Options
-	seams     *Seams
-	routes    routes
-	platforms platforms
-	watcher   Watcher
-	journal   *journal.Journal
-	redactor  *Redactor
-	people    *people.People
-	cards     *cards
-}
-
-// wire creates the parts of an engine. Each part depends only on parts created
-// before it.
-func wire(o Options) *Engine {
-	s := shared{Options: o, seams: &Seams{}, routes: maps.Clone(o.Routes), watcher: Watcher{o.Observer}}
-	s.platforms = ByName(o.Platforms)
-	s.journal = journal.New(s.Store, s.Store, o.Log)
-	s.redactor = &Redactor{hide: o.Redactor}
-	s.people = people.New(s.routes, o.Directory, o.Agents)
-	mentions := &mentioner{directory: o.Directory, platforms: s.platforms, people: s.people, log: o.Log}
-	s.cards = &cards{
-		records: s.Store, drafts: s.Store, seams: s.seams, redactor: s.redactor, mentions: mentions, platforms: s.platforms,
-		keys: o.Keys, log: o.Log,
+// New returns an engine. Each part depends only on parts that are created before it. The
+// engine opens and decides nothing before [Engine.Use].
+func New(o Options) *Engine {
+	o.Default()
+	db, log, seams, watcher := o.Store, o.Log, &Seams{}, Watcher{o.Observer}
+	routes, platforms := routes(maps.Clone(o.Routes)), ByName(o.Platforms)
+	entries := journal.New(db, db, log)
+	redactor := &Redactor{hide: o.Redactor}
+	people := people.New(routes, o.Directory, o.Agents)
+	notifier := tell.New(platforms, people, o.Directory, routes, log)
+	cards := &cards{
+		records: db, drafts: db, seams: seams, redactor: redactor, mentions: notifier, platforms: platforms, keys: o.Keys, log: log,
 	}
-	out := s.outgoing()
-	return s.incoming(out)
-}
 
-// outgoing holds the parts that carry requests to people.
-type outgoing struct {
-	notifier   *notifier
-	evaluator  *evaluator
-	composer   *composer
-	reach      *reach
-	opener     *Openings
-	reader     *reader
-	rounds     *rounds
-	escalator  *Escalator
-	dispatcher *dispatcher
-}
-
-func (s shared) outgoing() outgoing {
-	judge := &judge{policy: s.Policy, version: s.PolicyVersion}
+	judge := &judge{policy: o.Policy, version: o.PolicyVersion}
 	composer := &composer{
-		judge: judge, version: s.ConfigVersion, redactor: s.redactor, people: s.people, routes: s.routes,
-		strangers: s.UnknownRequesters,
+		judge: judge, version: o.ConfigVersion, redactor: redactor, people: people, routes: routes, strangers: o.UnknownRequesters,
 	}
-	out := outgoing{composer: composer, notifier: &notifier{platforms: s.platforms, people: s.people, directory: s.Directory, routes: s.routes, log: s.Log}}
-	out.evaluator = &evaluator{
-		records: s.Store, outcomes: s.Store, people: s.people, mentions: s.cards.mentions, judge: judge, composer: composer, routes: s.routes, log: s.Log,
-		notifier: out.notifier,
+	evaluator := &evaluator{
+		records: db, outcomes: db, people: people, notifier: notifier, judge: judge, composer: composer, routes: routes, log: log,
 	}
-	out.reach = &reach{presence: s.Store, platforms: s.platforms, composer: composer, notifier: out.notifier}
-	out.opener = &Openings{
-		limits: s.Store, openings: s.Store, leases: s.Store, records: s.Store, stops: s.Store, composer: composer,
-		reach: out.reach, seams: s.seams, log: s.Log,
+	reach := &reach{presence: db, platforms: platforms, composer: composer, notifier: notifier}
+	openings := &Openings{
+		limits: db, openings: db, leases: db, records: db, stops: db, composer: composer, reach: reach, seams: seams, log: log,
 	}
-	out.reader = &reader{records: s.Store, history: s.History, seams: s.seams, redactor: s.redactor}
-	out.rounds = &rounds{
-		records: s.Store, outcomes: s.Store, reader: out.reader, opener: out.opener, composer: composer,
-		routes: s.routes, redactor: s.redactor,
+	reader := &reader{records: db, history: o.History, seams: seams, redactor: redactor}
+	decisions := &Decisions{
+		outcomes: db, records: db, seams: seams, journal: entries, evaluator: evaluator, people: people, mentions: notifier, log: log,
 	}
-	lost := &lostCards{records: s.Store, notes: s.Store, reader: out.reader, platforms: s.platforms, log: s.Log}
-	out.escalator = &Escalator{
-		notifier: out.notifier, records: s.Store, outcomes: s.Store, cards: s.cards,
-		journal: s.journal, notes: s.Store, reader: out.reader, lost: lost, watcher: s.watcher,
+	clicks := &Clicks{
+		records: db, drafts: db, cards: cards, people: people, settler: decisions, seams: seams, journal: entries,
+		codes: &codes{notes: db}, reader: reader, keys: o.Keys, linking: o.Linking, watcher: watcher, log: log,
 	}
-	out.dispatcher = &dispatcher{
-		outbox: s.Store, records: s.Store, outcomes: s.Store, seams: s.seams, escalator: out.escalator,
-		platforms: s.platforms, cards: s.cards,
-		threads: &threads{notes: s.Store, shown: &ShownSessions{s.Store}, reports: s.Store, log: s.Log},
-		lost:    lost, watcher: s.watcher, redactor: s.redactor, log: s.Log,
+	withdrawals := &withdrawals{
+		records: db, outcomes: db, redactor: redactor, people: people, journal: entries, presence: db, reach: reach,
 	}
-	return out
+	return &Engine{
+		People: people, Journal: entries, Redactor: redactor, Notifier: notifier, Clicks: clicks, Decisions: decisions, Openings: openings,
+		Links: &Links{notes: db, store: db, journal: entries, clicks: clicks, log: log},
+
+		seams: seams, routes: routes, reach: reach, reader: reader, withdrawals: withdrawals,
+		rounds: &rounds{
+			records: db, outcomes: db, reader: reader, opener: openings, composer: composer, routes: routes, redactor: redactor,
+		},
+		runs: &runs{db, db, withdrawals},
+		dispatcher: &dispatcher{
+			outbox: db, records: db, outcomes: db, seams: seams, platforms: platforms, cards: cards,
+			threads: &threads{notes: db, shown: &ShownSessions{db}, reports: db, log: log},
+			lost:    &lostCards{records: db, notes: db, reader: reader, platforms: platforms, log: log},
+			watcher: watcher, redactor: redactor, log: log,
+		},
+		sweeper:  &sweeper{deadlines: db, log: log},
+		receiver: &receiver{leases: db, redactor: redactor, platforms: platforms, standby: newStandbys(), log: log, node: o.Node},
+	}
 }

@@ -1,3 +1,5 @@
+// The ways of a click and of a request: House.seams has what the engine asks, in order.
+
 // Package rooms composes nod: the engine, and one room for each capability. It has no
 // rules of its own, and no room imports another. Start with [New], and with House.seams,
 // which names what takes part in a request and in a click, in the order in which the
@@ -14,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms/audit"
+	"github.com/nodbridge/nod/bridge/rooms/escalation"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/bridge/rooms/session"
@@ -42,6 +45,7 @@ type House struct {
 	Grants   *grant.Room
 	Passkeys *passkeys.Room
 	Sessions *session.Room
+	steps    *escalation.Room
 	webhooks *webhook.Room
 }
 
@@ -70,6 +74,7 @@ func New(o Options) *House {
 		Grants:   grants,
 		Passkeys: passkeys.New(core, o.Options, o.Signing),
 		Sessions: sessions,
+		steps:    escalation.New(core, o.Options),
 		webhooks: webhook.New(core, o.Options, o.Webhooks),
 	}
 	core.Use(h.seams())
@@ -93,6 +98,7 @@ func (h *House) seams() engine.Seams {
 			{Name: "the chosen options exist", Decide: h.Clicks.Chosen},
 			{Name: "the card shows everything that it decides", Decide: h.Clicks.ShowsAll},
 			{Name: "the card shows the current terms", Decide: h.Clicks.CurrentTerms},
+			{Name: "the control neither postpones a reminder nor delegates", Decide: h.steps.Click},
 		},
 		Decisions: []engine.Decider[engine.Decision]{
 			{Name: "the terms are those that the person saw", Decide: h.Decisions.SameTerms},
@@ -106,8 +112,8 @@ func (h *House) seams() engine.Seams {
 			{Name: "an approval gives its grants", Resolve: h.Grants.Resolve, Again: true},
 		},
 		Workers: []engine.Worker{
-			{Kind: bridge.JobStep, Work: h.Escalator.Step},
-			{Kind: bridge.JobRemind, Work: h.Escalator.Remind, GaveUp: h.Escalator.Untold},
+			{Kind: bridge.JobStep, Work: h.steps.Step},
+			{Kind: bridge.JobRemind, Work: h.steps.Remind, GaveUp: h.steps.Untold},
 			{Kind: bridge.JobHook, Work: h.webhooks.Work},
 		},
 		Showers: []engine.Shower{

@@ -23,8 +23,9 @@ var layers = []string{
 	"bridge/passkey bridge/life bridge/people bridge/journal broker/memory broker/redis",
 	"bridge/proof bridge/dialect render",
 	"bridge/words",
+	"bridge/tell",
 	"bridge/engine bridge/core platforms",
-	"bridge/rooms/audit bridge/rooms/grant bridge/rooms/passkeys bridge/rooms/session bridge/rooms/webhook",
+	"bridge/rooms/audit bridge/rooms/escalation bridge/rooms/grant bridge/rooms/passkeys bridge/rooms/session bridge/rooms/webhook",
 	"bridge/desk",
 	"bridge/rooms", // composes the engine and the rooms
 	"bridge/api bridge/client bridge/directory bridge/mcp bridge/observe bridge/oncall bridge/policy bridge/question bridge/redact bridge/relay",

@@ -144,3 +144,11 @@ func (m *Messenger) Tell(_ context.Context, user, text string) error {
 	m.Told = append(m.Told, user+" "+text)
 	return m.Err
 }
+
+// TwoChats returns the platforms chat and phone, which can mention people, and a
+// directory of people on one of them.
+func TwoChats() ([]bridge.Platform, *Staff) {
+	s := NewStaff()
+	s.People["dee"] = []bridge.Responder{{Person: "dee", Platform: "phone", User: "P-dee"}}
+	return []bridge.Platform{Talker{Chat: &Chat{As: "chat"}}, Talker{Chat: &Chat{As: "phone"}}}, s
+}

@@ -1,4 +1,4 @@
-package engine
+package escalation
 
 import (
 	"fmt"
@@ -11,18 +11,6 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
-
-// twoChats returns an office with the platforms chat and phone, and a directory of
-// people on one of them.
-func twoChats(t *testing.T) (*office, *fake.Staff) {
-	t.Helper()
-	s := fake.NewStaff()
-	s.People["dee"] = []bridge.Responder{{Person: "dee", Platform: "phone", User: "P-dee"}}
-	phone := &fake.Chat{As: "phone"}
-	return newOffice(t, func(o *Options) {
-		o.Directory, o.Platforms = s, []bridge.Platform{fake.Talker{Chat: &fake.Chat{As: "chat"}}, fake.Talker{Chat: phone}}
-	}), s
-}
 
 // TestEveryoneAskedIsTold checks that a step tells everyone whom it asks, wherever they
 // are, and that the record and the card say so and nothing more. A step that reaches
@@ -85,7 +73,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 			i := fake.Question("Ship it?")
 			i.Destinations = []bridge.Destination{{Platform: "chat", Channel: "C"}}
 			if x.down {
-				o.dispatcher.platforms["phone"].(fake.Talker).State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
+				o.room.platforms["phone"].(fake.Talker).State = bridge.Health{State: bridge.HealthDown, Reason: "token revoked"}
 			}
 			if x.set != nil {
 				x.set(s, &i)
@@ -93,7 +81,7 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 			r := o.climb(i, x.step, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
 			var mentioned, cards []string
 			for _, m := range r.Reminders {
-				if len(m.Users) > maxMentions {
+				if len(m.Users) > 10 {
 					t.Errorf("a reminder mentions %d people", len(m.Users))
 				}
 				mentioned = append(append(mentioned, m.Users...), m.Groups...)
@@ -153,10 +141,10 @@ func TestMentionGivenUp(t *testing.T) {
 			x.set(s)
 		}
 		r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: x.ask}, bridge.Step{After: bridge.Duration(time.Hour), Remind: true})
-		chat := o.dispatcher.platforms["chat"].(fake.Talker).Chat
+		chat := o.room.platforms["chat"].(fake.Talker).Chat
 		for n := range r.Reminders {
 			chat.Errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
-			if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
+			if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -166,77 +154,6 @@ func TestMentionGivenUp(t *testing.T) {
 		}
 		if o.store.Due != x.at {
 			t.Errorf("%s: the next step is due after %s; want %s", name, o.store.Due, x.at)
-		}
-	}
-}
-
-// TestSaid checks what a person who hands over reads of how the other one is told.
-func TestSaid(t *testing.T) {
-	t.Parallel()
-	for to, want := range map[string]string{
-		"cy":  "nod mentions Cy on Chat. ",
-		"dee": "nod sends Cy a card on Phone. ",
-		"eve": "nod cannot tell Cy (no known chat account), so tell them yourself. ",
-		"ana": "nod cannot tell Cy (requested this or owns the agent), so tell them yourself. ",
-		"zoe": "nod cannot tell Cy, so tell them yourself. ", // not asked at all
-	} {
-		o, _ := twoChats(t)
-		i := fake.Question("Ship it?")
-		i.Requesters = []string{"ana"}
-		r := o.store.Put(t, i)
-		r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
-		tell := o.dispatcher.escalator.telling(t.Context(), r, &i)
-		if to != "zoe" {
-			tell.people([]string{to})
-		}
-		if got := tell.said(to, "Cy"); got != want {
-			t.Errorf("of %s: %q; want %q", to, got, want)
-		}
-	}
-}
-
-// TestVoid checks that a person whose approval no longer counts is told where a
-// mention reaches them: not in a direct message to someone else.
-func TestVoid(t *testing.T) {
-	t.Parallel()
-	at := func(platform, channel string) bridge.Destination {
-		return bridge.Destination{Platform: platform, Channel: channel}
-	}
-	actor := func(person, platform, user string) bridge.Actor {
-		return bridge.Actor{Person: person, Platform: platform, User: user}
-	}
-	for name, x := range map[string]struct {
-		at    []bridge.Destination
-		voter bridge.Actor
-		want  string
-	}{
-		"a channel":            {[]bridge.Destination{at("chat", "C")}, actor("bo", "chat", "U-bo"), "[U-bo] at 0"},
-		"their direct message": {[]bridge.Destination{at("chat", "@U-ana"), at("chat", "@U-bo")}, actor("bo", "chat", "U-bo"), "[U-bo] at 1"},
-		"someone else's":       {[]bridge.Destination{at("chat", "@U-ana")}, actor("bo", "chat", "U-bo"), ""},
-		"voted elsewhere":      {[]bridge.Destination{at("chat", "C")}, actor("bo", "phone", "P-bo"), "[U-bo] at 0"},
-		"voted by the API":     {[]bridge.Destination{at("phone", "P"), at("chat", "C")}, actor("bo", bridge.PlatformAPI, "bo"), "[U-bo] at 1"},
-		"an unknown account":   {[]bridge.Destination{at("chat", "C")}, actor("", "chat", "U-x"), "[U-x] at 0"},
-		"no account here":      {[]bridge.Destination{at("chat", "C")}, actor("dee", "phone", "P-dee"), ""},
-	} {
-		o, _ := twoChats(t)
-		i := fake.Question("Ship it?")
-		i.Destinations = x.at
-		r := o.store.Put(t, i)
-		r.Messages = map[int]bridge.MessageRef{}
-		for n, d := range x.at {
-			r.Messages[n] = bridge.MessageRef{Channel: d.Channel, Message: "1"}
-		}
-		a := bridge.Amendment{}
-		o.dispatcher.escalator.cards.mentions.void(t.Context(), &a, r, []bridge.Vote{{Actor: x.voter, State: bridge.StateApproved}}, "the rules changed")
-		got := ""
-		for _, m := range a.Reminders {
-			got += fmt.Sprint(m.Users, " at ", m.Destination)
-			if !strings.Contains(m.Text, "your approval no longer counts, because the rules changed: Ship it?") {
-				t.Errorf("%s: %q", name, m.Text)
-			}
-		}
-		if got != x.want || fmt.Sprint(a.Void) != "["+x.voter.Voter()+"]" {
-			t.Errorf("%s: told %q, void %v; want %q", name, got, a.Void, x.want)
 		}
 	}
 }
@@ -253,7 +170,7 @@ func TestNeededDirectly(t *testing.T) {
 	r := o.store.Put(t, i)
 	r.Messages = map[int]bridge.MessageRef{0: {Channel: "D1", Message: "1"}, 1: {Channel: "D2", Message: "1"}}
 	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, State: bridge.StateApproved}}
-	if got := o.dispatcher.escalator.needed(t.Context(), r); len(got) != 1 || got[0].Destination != 1 || fmt.Sprint(got[0].Users, got[0].Groups) != "[U-bo] []" {
+	if got := o.room.needed(t.Context(), r); len(got) != 1 || got[0].Destination != 1 || fmt.Sprint(got[0].Users, got[0].Groups) != "[U-bo] []" {
 		t.Errorf("the reminders are %+v", got)
 	}
 }
@@ -290,7 +207,7 @@ func TestNeeded(t *testing.T) {
 			r.Reminders = []bridge.Reminder{{Snoozer: x.later, Due: time.Now().Add(time.Hour)}}
 		}
 		var got []string
-		for _, m := range o.dispatcher.escalator.needed(t.Context(), r) {
+		for _, m := range o.room.needed(t.Context(), r) {
 			got = append(got, m.Users...)
 		}
 		if s := strings.Join(got, " "); s != x.want {
@@ -306,7 +223,7 @@ func TestRemindersCollected(t *testing.T) {
 	o, _ := twoChats(t)
 	remind := func(r bridge.Record) {
 		t.Helper()
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -317,7 +234,7 @@ func TestRemindersCollected(t *testing.T) {
 	for _, r := range all {
 		remind(r)
 	}
-	chat := o.dispatcher.platforms["chat"].(fake.Talker).Chat
+	chat := o.room.platforms["chat"].(fake.Talker).Chat
 	if len(chat.Reminded) != 1 {
 		t.Errorf("%d reminders were sent; want 1", len(chat.Reminded))
 	}

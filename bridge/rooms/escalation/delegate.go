@@ -1,4 +1,4 @@
-package engine
+package escalation
 
 import (
 	"context"
@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
 // delegate returns the person that a control delegates to. A non-nil verdict is
 // the reply to the click.
-func (e *Escalator) delegate(ctx context.Context, a Click) (bridge.Actor, *bridge.Verdict) {
+func (e *Room) delegate(ctx context.Context, a *engine.Click) (bridge.Actor, *bridge.Verdict) {
 	names, n := a.Record.Interaction.HandOver, a.Control.Option
 	switch {
 	case e.directory == nil:
 	case n == bridge.OptionAnyone && a.Picked != "":
 		to := bridge.Actor{Platform: a.Who.Platform, User: a.Picked}
-		who, unread := e.people.Identify(ctx, to)
+		who, unread := e.engine.People.Identify(ctx, to)
 		if who.Person != "" {
 			return who, nil
 		}
@@ -26,7 +27,7 @@ func (e *Escalator) delegate(ctx context.Context, a Click) (bridge.Actor, *bridg
 		}
 		return to, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod does not know this account. Nothing was changed. Ask your nod administrator to add it under people in the config."}
 	case n < len(names) && !strings.HasPrefix(names[n], bridge.GroupMark):
-		who, _ := e.people.Identify(ctx, bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]})
+		who, _ := e.engine.People.Identify(ctx, bridge.Actor{Platform: bridge.PlatformAPI, User: names[n], Person: names[n]})
 		return who, nil
 	}
 	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
@@ -34,7 +35,7 @@ func (e *Escalator) delegate(ctx context.Context, a Click) (bridge.Actor, *bridg
 
 // handOver delegates to another person: it adds the person as a responder and
 // mentions them.
-func (e *Escalator) handOver(ctx context.Context, a Click) (bridge.Verdict, error) {
+func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	who, refusal := e.delegate(ctx, a)
 	if refusal != nil {
@@ -56,23 +57,23 @@ func (e *Escalator) handOver(ctx context.Context, a Click) (bridge.Verdict, erro
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
 	}
 	told := ""
-	err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
 		if handedOver(next, routes, to) { // by another click at the same time
 			return bridge.Amendment{Expect: r.Amended, Interaction: next}
 		}
-		t := e.telling(ctx, r, &next)
-		accounts := t.people([]string{to})
+		t := e.engine.Notifier.Telling(ctx, r, &next)
+		accounts := t.People([]string{to})
 		for _, route := range routes {
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
-		next.Names, told = e.people.Names(next), t.said(to, name)
-		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.reminders(text)}
+		next.Names, told = e.engine.People.Names(next), t.Said(to, name)
+		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.Reminders(text)}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err
 	}
-	if err := e.journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.Who, To: to}); err != nil {
+	if err := e.engine.Journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.Who, To: to}); err != nil {
 		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
@@ -90,18 +91,18 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 
 // handsOver returns the routes on which an actor may delegate to a person, and what
 // nod cannot read to find out. The only name is empty if the request has one route.
-func (e *Escalator) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
+func (e *Room) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
-		in, unread := e.people.NamedIn(ctx, i.HandOver, to)
+		in, unread := e.engine.People.NamedIn(ctx, i.HandOver, to)
 		if !in {
 			return nil, unread
 		}
 		return []string{""}, nil
 	}
 	for _, q := range i.Requirements {
-		in, more := e.people.NamedIn(ctx, q.HandOver, to)
+		in, more := e.engine.People.NamedIn(ctx, q.HandOver, to)
 		if in {
-			in, more = e.people.Among(ctx, q.Responders, q.Groups, actor)
+			in, more = e.engine.People.Among(ctx, q.Responders, q.Groups, actor)
 		}
 		if in {
 			routes = append(routes, q.Route)

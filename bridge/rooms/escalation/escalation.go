@@ -1,36 +1,71 @@
-package engine
+// Package escalation is the room of requests that no one answers: the steps of escalation
+// policies, reminders, snoozes and delegation. Package tell decides who is told, and how.
+// Start with [Room.Step].
+package escalation
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/clock"
-	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
 )
 
-// Escalator takes the steps of escalation policies, and sends reminders.
-type Escalator struct {
-	*notifier
-	records  bridge.Records
-	outcomes bridge.Outcomes
-	cards    *cards
-	journal  *journal.Journal
-	notes    bridge.Notes
-	reader   *reader
-	lost     *lostCards
-	watcher  Watcher
+// Room takes the steps of escalation policies, and sends reminders. It is safe for
+// concurrent use.
+type Room struct {
+	engine    *engine.Engine
+	records   bridge.Records
+	outcomes  bridge.Outcomes
+	notes     bridge.Notes
+	platforms map[string]bridge.Platform
+	directory bridge.Directory
+	watcher   engine.Watcher
+	log       *slog.Logger
 }
+
+// New returns the room of an engine.
+func New(e *engine.Engine, o engine.Options) *Room {
+	return &Room{
+		engine: e, records: o.Store, outcomes: o.Store, notes: o.Store, platforms: engine.ByName(o.Platforms), directory: o.Directory,
+		watcher: engine.Watcher{Observer: o.Observer}, log: o.Log,
+	}
+}
+
+// Click applies a click on a control that postpones a reminder or delegates. It has no
+// objection to another one.
+func (e *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
+	if a.Record.State.Final() || a.Form != nil {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	var apply func(context.Context, *engine.Click) (bridge.Verdict, error)
+	switch a.Control.Action {
+	case bridge.ActionSnooze:
+		apply = e.snooze
+	case bridge.ActionHandOver:
+		apply = e.handOver
+	default:
+		return nil, nil //nolint:nilnil // no objection
+	}
+	v, err := apply(ctx, a)
+	return &v, err
+}
+
+// again is the delay before a step is tried again that something else came before.
+const again = 250 * time.Millisecond
 
 // Step takes the next step of an escalation policy exactly once: the store
 // accepts it only if it is still the next one.
-func (e *Escalator) Step(ctx context.Context, j bridge.Job) error {
+func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -58,7 +93,7 @@ func (e *Escalator) Step(ctx context.Context, j bridge.Job) error {
 		err = e.doStep(ctx, r, s)
 	}
 	if bridge.ErrorCode(err) == bridge.CodeConflict { // the retry loads it again
-		return Later{In: firstBackoff}
+		return engine.Later{In: again}
 	}
 	if err != nil {
 		return err
@@ -69,46 +104,46 @@ func (e *Escalator) Step(ctx context.Context, j bridge.Job) error {
 
 // wait postpones a step. In a request for several routes, the steps of the others
 // are not postponed.
-func (e *Escalator) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
+func (e *Room) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
 	i := r.Interaction
 	if len(i.Requirements) > 1 {
 		i.Steps = bridge.Postpone(i.Steps, j.Destination, wait)
 		wait = time.Duration(i.Steps[j.Destination].After)
-		err := amend(ctx, e.records, r, bridge.Amendment{Expect: r.Amended, Interaction: i})
+		err := engine.Amend(ctx, e.records, r, bridge.Amendment{Expect: r.Amended, Interaction: i})
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
-			wait, err = firstBackoff, nil
+			wait, err = again, nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return Later{In: wait}
+	return engine.Later{In: wait}
 }
 
-func (e *Escalator) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
+func (e *Room) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error {
 	i := r.Interaction
-	t := e.telling(ctx, r, &i)
-	t.step = r.Step + 1
+	t := e.engine.Notifier.Telling(ctx, r, &i)
+	t.Step = r.Step + 1
 	if len(s.Ask) > 0 {
-		asked := t.ask(s.Ask)
+		asked := t.Ask(s.Ask)
 		asked.For = s.For
 		i.Add(asked)
 	}
 	if s.Route != "" {
-		t.route(s)
+		t.Route(s)
 		i.Add(bridge.Addition{For: s.For, Route: s.Route, Responders: s.Responders, Groups: s.Groups})
 	}
-	if s.AsksMore() && !t.reached {
+	if s.AsksMore() && !t.Reached {
 		i.Steps = atOnce(i.Steps, r.Step+1)
 	}
 	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(s.Ask, u.Name) })
-	i = lookAgain(i, r.Step+1, s, t.unfound)
-	i.Names = e.people.Names(i)
-	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.reminders("")}
+	i = tell.Look(i, r.Step+1, s, t.Unfound)
+	i.Names = e.engine.People.Names(i)
+	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.Reminders("")}
 	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
 	}
-	return amend(ctx, e.records, r, a)
+	return engine.Amend(ctx, e.records, r, a)
 }
 
 // atOnce returns the steps of a policy of which the one with the index n waits for
@@ -124,14 +159,14 @@ func atOnce(steps []bridge.Step, n int) []bridge.Step {
 
 // needed returns reminders that mention the responders who are still needed. A
 // destination where everyone has decided, or wants to be reminded later, has none.
-func (e *Escalator) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
+func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range r.Interaction.Destinations {
 		if _, posted := r.Messages[n]; !posted {
 			continue
 		}
 		m := bridge.Reminder{Destination: n, Again: true}
-		who, others := e.cards.mentions.needed(ctx, r, n)
+		who, others := e.engine.Notifier.Needed(ctx, r, n)
 		if len(who) == 0 && others {
 			continue
 		}
@@ -147,29 +182,9 @@ func (e *Escalator) needed(ctx context.Context, r bridge.Record) []bridge.Remind
 	return out
 }
 
-// amend stores an amendment.
-func amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
-	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
-	return err
-}
-
-// lookAgain returns a request with the groups that a step did not find. A later step,
-// with the index n at the earliest, looks for them again.
-func lookAgain(i bridge.Interaction, n int, of bridge.Step, unfound []bridge.Unfound) bridge.Interaction {
-	var groups []string
-	for _, u := range unfound {
-		groups = append(groups, u.Name)
-	}
-	i.Unfound = append(slices.Clip(i.Unfound), unfound...)
-	if len(groups) > 0 {
-		i.Steps = bridge.LookAgain(i.Steps, n, of, groups)
-	}
-	return i
-}
-
 // Remind sends a reminder. One to a card that was deleted, or whose channel is closed,
 // posts the card again.
-func (e *Escalator) Remind(ctx context.Context, j bridge.Job) error {
+func (e *Room) Remind(ctx context.Context, j bridge.Job) error {
 	err := e.remind(ctx, j)
 	if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
 		if lost := e.missed(ctx, j); deleted || lost != nil {
@@ -180,16 +195,24 @@ func (e *Escalator) Remind(ctx context.Context, j bridge.Job) error {
 }
 
 // missed handles a reminder to a card that was deleted.
-func (e *Escalator) missed(ctx context.Context, j bridge.Job) error {
+func (e *Room) missed(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if err != nil || j.Destination >= len(r.Reminders) {
 		return err
 	}
-	return e.lost.found(ctx, r, r.Reminders[j.Destination].Destination)
+	return e.engine.CardGone(ctx, r, r.Reminders[j.Destination].Destination)
+}
+
+// platform returns the platform of a destination.
+func (e *Room) platform(r bridge.Record, destination int) (bridge.Platform, error) {
+	if p, ok := e.platforms[r.Interaction.Destinations[destination].Platform]; ok {
+		return p, nil
+	}
+	return nil, bridge.Errorf(bridge.CodeInvalid, "platform %s is not configured", r.Interaction.Destinations[destination].Platform)
 }
 
 // remind sends a reminder, unless the request was closed in the meantime.
-func (e *Escalator) remind(ctx context.Context, j bridge.Job) error {
+func (e *Room) remind(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -201,14 +224,14 @@ func (e *Escalator) remind(ctx context.Context, j bridge.Job) error {
 		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d does not exist", j.Destination, len(r.Reminders))
 	}
 	m := r.Reminders[j.Destination]
-	p, err := e.platforms.of(r, m.Destination)
+	p, err := e.platform(r, m.Destination)
 	if err != nil {
 		return err
 	}
 	poster, ok := p.(bridge.ReminderPoster)
 	ref, posted := r.Messages[m.Destination]
 	switch {
-	case !ok || m.Snoozer != "" && decided(r, m.Snoozer):
+	case !ok || m.Snoozer != "" && tell.Decided(r, m.Snoozer):
 		return nil
 	case !posted && r.Failures[m.Destination] != "":
 		return nil // the card says so
@@ -234,11 +257,6 @@ func (e *Escalator) remind(ctx context.Context, j bridge.Job) error {
 	return err
 }
 
-// decided reports whether a person has voted on a pending request.
-func decided(r bridge.Record, voter string) bool {
-	return slices.ContainsFunc(r.Votes, func(v bridge.Vote) bool { return v.Actor.Voter() == voter })
-}
-
 // remindedFor is the time in which reminders of several requests for the same people
 // in one channel become one.
 const remindedFor = time.Minute
@@ -246,7 +264,7 @@ const remindedFor = time.Minute
 // collect claims the reminder of some people in a channel, and reports false if they
 // were reminded there just before. The reminder says how many other requests wait in
 // the channel. One that was opened after it waits for its own.
-func (e *Escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
+func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
 	key = "reminded:" + bridge.HashText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
 	now := time.Now()
@@ -268,7 +286,7 @@ func (e *Escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Remi
 		}
 		key = "" // the next one would be too late
 	}
-	others, _, err := e.reader.pending(ctx, maxLooked, func(o bridge.Record) (bool, error) {
+	others, _, err := e.engine.Pending(ctx, 0, func(o bridge.Record) (bool, error) {
 		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil
 	})
 	if n := len(others); n > 0 {
@@ -278,7 +296,7 @@ func (e *Escalator) collect(ctx context.Context, r bridge.Record, m *bridge.Remi
 }
 
 // snooze schedules a reminder for one person, who has at most one for a request.
-func (e *Escalator) snooze(ctx context.Context, a Click) (bridge.Verdict, error) {
+func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if i.Snooze == 0 {
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
@@ -287,11 +305,11 @@ func (e *Escalator) snooze(ctx context.Context, a Click) (bridge.Verdict, error)
 		Destination: a.Control.Destination, Users: []string{a.Actor.User}, Names: []string{a.Who.Display()}, Text: "you asked to be reminded: " + words.About(a.Record),
 		Snoozer: a.Who.Voter(), Due: clock.Snooze(time.Now(), time.Duration(i.Snooze), i.Deadline).UTC().Truncate(time.Millisecond),
 	}
-	due, waits := snoozed(a.Record, m.Snoozer)
+	due, waits := tell.Snoozed(a.Record, m.Snoozer)
 	if !waits {
-		err := e.amendNow(ctx, i.ID, func(r bridge.Record) bridge.Amendment {
+		err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
 			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
-			if due, waits = snoozed(r, m.Snoozer); !waits { // not by another click at the same time
+			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // not by another click at the same time
 				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Until(m.Due)
 			}
 			return next
@@ -303,31 +321,25 @@ func (e *Escalator) snooze(ctx context.Context, a Click) (bridge.Verdict, error)
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(due), render.When(i.Deadline))}, nil
 }
 
-// snoozed returns when a person will be reminded of a request, and false if no
-// reminder for them is pending.
-func snoozed(r bridge.Record, who string) (time.Time, bool) {
-	for _, m := range r.Reminders {
-		if m.Snoozer == who && m.Due.After(time.Now()) {
-			return m.Due, true
-		}
+// Untold records that a message which tells people of a request was given up.
+func (e *Room) Untold(ctx context.Context, j bridge.Job, why string) error {
+	r, err := e.records.Load(ctx, j.Interaction)
+	switch {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case r.State.Final() || j.Destination >= len(r.Reminders) || !r.Reminders[j.Destination].Tells:
+		return nil
 	}
-	return time.Time{}, false
-}
-
-// amendTries is the maximum number of attempts to amend, because another
-// amendment can come first.
-const amendTries = 5
-
-func (e *Escalator) amendNow(ctx context.Context, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
-	var err error
-	for range amendTries {
-		var r bridge.Record
-		if r, err = e.records.Load(ctx, id); err != nil {
-			return err
-		}
-		if err = amend(ctx, e.records, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
-			return err
-		}
+	err = engine.AmendNow(ctx, e.records, j.Interaction, func(r bridge.Record) bridge.Amendment {
+		a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+		a.Interaction.Told = e.engine.Notifier.WithoutMessage(r.Interaction, r.Reminders[j.Destination], why)
+		tell.Hurry(&a, r)
+		return a
+	})
+	if bridge.ErrorCode(err) == bridge.CodeConflict {
+		return nil
 	}
 	return err
 }

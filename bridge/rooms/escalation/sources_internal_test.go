@@ -1,4 +1,4 @@
-package engine
+package escalation
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/oncall"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
@@ -157,7 +158,7 @@ func TestSourcesAndFaults(t *testing.T) {
 					p = fake.Talker{Chat: &fake.Chat{As: "chat"}}
 				}
 				d.Platforms = []bridge.Platform{p}
-				o := newOffice(t, func(o *Options) { o.Directory, o.Platforms = directory.New(d), []bridge.Platform{p} })
+				o := newOffice(t, func(o *engine.Options) { o.Directory, o.Platforms = directory.New(d), []bridge.Platform{p} })
 				i := fake.Question("Ship it?")
 				i.Groups = []string{"team"}
 				i.Responders = slices.DeleteFunc(slices.Clone(i.Responders), func(r bridge.Responder) bool { return r.Person == "bo" })
@@ -181,7 +182,7 @@ func TestSourcesAndFaults(t *testing.T) {
 				for _, m := range r.Reminders {
 					users += len(m.Users)
 				}
-				if users > maxTold {
+				if users > 50 {
 					t.Errorf("%d people are mentioned", users)
 				}
 			})

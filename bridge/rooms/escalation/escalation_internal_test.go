@@ -1,4 +1,4 @@
-package engine
+package escalation
 
 import (
 	"context"
@@ -8,14 +8,57 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
 
+// office is an engine with the room on a fake store.
+type office struct {
+	*engine.Engine
+	t     *testing.T
+	store *fake.Store
+	chat  *fake.Chat
+	room  *Room
+}
+
+// newOffice returns an office with the platform chat. Options change it.
+func newOffice(t *testing.T, change ...func(*engine.Options)) *office {
+	t.Helper()
+	x := &office{t: t, store: fake.New(), chat: &fake.Chat{As: "chat"}}
+	o := engine.Options{Platforms: []bridge.Platform{x.chat}, Store: fake.Together(x.store, &fake.Log{})}
+	for _, f := range change {
+		f(&o)
+	}
+	o.Default()
+	x.Engine = engine.New(o)
+	x.room = New(x.Engine, o)
+	x.Use(engine.Seams{Workers: []engine.Worker{
+		{Kind: bridge.JobStep, Work: x.room.Step}, {Kind: bridge.JobRemind, Work: x.room.Remind, GaveUp: x.room.Untold},
+	}})
+	return x
+}
+
 // staffed returns an office with a directory of people.
 func staffed(t *testing.T) *office {
 	t.Helper()
-	return newOffice(t, func(o *Options) { o.Directory = fake.NewStaff() })
+	return newOffice(t, func(o *engine.Options) { o.Directory = fake.NewStaff() })
+}
+
+// twoChats returns an office with the platforms chat and phone, and a directory of
+// people on one of them.
+func twoChats(t *testing.T) (*office, *fake.Staff) {
+	t.Helper()
+	all, s := fake.TwoChats()
+	return newOffice(t, func(o *engine.Options) { o.Directory, o.Platforms = s, all }), s
+}
+
+// outcomes checks what became of the jobs so far.
+func (o *office) outcomes(want ...string) {
+	o.t.Helper()
+	if got := o.store.Outcomes(); !slices.Equal(got, want) {
+		o.t.Errorf("the jobs ended as %q; want %q", got, want)
+	}
 }
 
 // climb stores a posted request with steps, and works on the first of them.
@@ -31,7 +74,7 @@ func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record
 
 func (o *office) work(r bridge.Record, step int) {
 	o.t.Helper()
-	if err := o.dispatcher.do(o.t.Context(), o.store.Work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
+	if err := o.Work(o.t.Context(), o.store.Work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -51,7 +94,7 @@ func TestSteps(t *testing.T) {
 		if r.Step != 1 {
 			t.Errorf("the next step is %d", r.Step)
 		}
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if len(o.chat.Reminded) != 1 || !strings.Contains(o.chat.Reminded[0].Text, " left to answer (until ") {
@@ -150,12 +193,15 @@ func TestStepsThatWait(t *testing.T) {
 		var r bridge.Record
 		r.Interaction.ID, _ = bridge.NewID()
 		o.work(r, 0)
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("step done", "remind done")
 	})
 }
+
+// tries is the number of attempts of engine.AmendNow.
+const tries = 5
 
 // conflicting is records whose first amendments come too late.
 type conflicting struct {
@@ -175,19 +221,19 @@ func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (br
 func TestAmendedMeanwhile(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.dispatcher.escalator.records = &conflicting{o.store, 1}
+	o.room.records = &conflicting{o.store, 1}
 	r := o.climb(fake.Question("Ship it?"), bridge.Step{Remind: true})
 	o.outcomes("step retry in 250ms, not counted")
 	again := func(r bridge.Record) bridge.Amendment {
 		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 	}
-	o.dispatcher.escalator.records = &conflicting{o.store, amendTries - 1}
-	if err := o.dispatcher.escalator.amendNow(t.Context(), r.Interaction.ID, again); err != nil {
+	o.room.records = &conflicting{o.store, tries - 1}
+	if err := engine.AmendNow(t.Context(), o.room.records, r.Interaction.ID, again); err != nil {
 		t.Error(err)
 	}
-	o.dispatcher.escalator.records = &conflicting{o.store, amendTries}
-	if err := o.dispatcher.escalator.amendNow(t.Context(), r.Interaction.ID, again); bridge.ErrorCode(err) != bridge.CodeConflict {
-		t.Errorf("after %d conflicts: %v", amendTries, err)
+	o.room.records = &conflicting{o.store, tries}
+	if err := engine.AmendNow(t.Context(), o.room.records, r.Interaction.ID, again); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("after %d conflicts: %v", tries, err)
 	}
 }
 
@@ -207,7 +253,7 @@ func TestStepsLookAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := fake.NewStaff()
-			o := newOffice(t, func(o *Options) { o.Directory = s })
+			o := newOffice(t, func(o *engine.Options) { o.Directory = s })
 			now := *s
 			x.crew(s)
 			r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: []string{"@oncall", "cy"}}, bridge.Step{After: 2 * minute, GiveUp: bridge.StateExpired})
@@ -236,5 +282,56 @@ func TestStepsLookAgain(t *testing.T) {
 				t.Errorf("after the last step, it is %s", r.State)
 			}
 		})
+	}
+}
+
+// TestReminded checks that a reminder mentions the responders who are still
+// needed, and the groups that the platform can mention.
+func TestReminded(t *testing.T) {
+	t.Parallel()
+	s := fake.NewStaff()
+	s.Natives = map[string]string{"sre": "S1"}
+	o := newOffice(t, func(o *engine.Options) {
+		o.Directory, o.Platforms = s, []bridge.Platform{fake.Talker{Chat: &fake.Chat{As: "chat"}}}
+	})
+	i := fake.Question("Ship it?")
+	i.Groups, i.Quorum = []string{"sre", "dev"}, 2
+	i.Steps = []bridge.Step{{Remind: true}}
+	r := o.store.Put(t, i)
+	r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U-bo", Person: "bo"}, State: bridge.StateApproved}}
+	o.store.Set(r)
+	o.work(r, 0)
+	got := o.store.Get(r.Interaction.ID).Reminders
+	if len(got) != 1 || got[0].Text != "" || !slices.Equal(got[0].Users, []string{"U-ana", "U-di"}) || !slices.Equal(got[0].Groups, []string{"S1"}) {
+		t.Errorf("the reminders are %+v", got)
+	}
+}
+
+// TestReminderToDeletedCard checks that a card which a reminder finds deleted, or in a
+// closed channel, is posted again.
+func TestReminderToDeletedCard(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"deleted":             bridge.Wrap(bridge.CodeNotFound, bridge.ErrDeleted, "deleted"),
+		"the channel is gone": bridge.Wrap(bridge.CodeForbidden, bridge.ErrClosed, "archived"),
+	} {
+		o := newOffice(t)
+		r := o.store.Put(t, fake.Question("Ship it?"))
+		for n, message := range []string{"1", "2"} {
+			r = o.store.Get(r.Interaction.ID)
+			r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: message}}
+			r.Shown, r.Reminders = map[int]string{0: r.Interaction.Content}, []bridge.Reminder{{Text: "still waiting"}}
+			o.store.Set(r)
+			o.chat.Errs = []error{err}
+			if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+				t.Fatal(err)
+			}
+			got := o.store.Get(r.Interaction.ID)
+			again := slices.Contains(o.store.Outcomes(), "post again 0")
+			if len(got.Messages) > 0 || !again || (got.Failures[0] != "") != (n == 1) {
+				t.Errorf("%s, deletion %d: %+v, posted again: %v, failures %v", name, n+1, got.Messages, again, got.Failures)
+			}
+		}
 	}
 }

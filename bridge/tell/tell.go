@@ -1,4 +1,7 @@
-package engine
+// Package tell finds out whom a card mentions, and who is told of a request in another way:
+// by a mention next to a card, or by a card of their own. It decides who is told, not who
+// may answer, and posts nothing. Start with [Notifier.Telling].
+package tell
 
 import (
 	"context"
@@ -20,36 +23,44 @@ const (
 	maxDirect   = 10 // direct messages of a step
 )
 
-// notifier finds people, and the messages that tell them of a request.
-type notifier struct {
-	platforms platforms
+// Notifier finds people, and the messages that tell them of a request. It is safe for
+// concurrent use.
+type Notifier struct {
+	platforms map[string]bridge.Platform
 	people    *people.People
 	directory bridge.Directory
-	routes    routes
+	routes    map[string]bridge.Route
 	log       *slog.Logger
 }
 
-// telling finds the messages that tell people of a request that they were added to:
+// New returns a notifier. Without a directory, no one is told but by cards.
+func New(
+	platforms map[string]bridge.Platform, p *people.People, directory bridge.Directory, routes map[string]bridge.Route, log *slog.Logger,
+) *Notifier {
+	return &Notifier{platforms: platforms, people: p, directory: directory, routes: routes, log: log}
+}
+
+// Telling finds the messages that tell people of a request that they were added to:
 // a mention next to a card, or a card of their own as a direct message. It
 // also records which people get which of these messages; nothing else claims that
 // someone was told.
-type telling struct {
-	*notifier
+type Telling struct {
+	*Notifier
 	ctx     context.Context
 	r       bridge.Record       // as stored
 	next    *bridge.Interaction // gets the direct messages, and the record
-	step    int                 // see bridge.Told
+	Step    int                 // see bridge.Told
 	at      []int               // the destinations that can mention people
 	users   map[int][]bridge.Responder
 	groups  map[int][]string // in the platform's own format
 	direct  int
 	names   []string // told so far
-	unfound []bridge.Unfound
-	reached bool
+	Unfound []bridge.Unfound
+	Reached bool
 }
 
-func (e *notifier) telling(ctx context.Context, r bridge.Record, next *bridge.Interaction) *telling {
-	t := &telling{notifier: e, ctx: ctx, r: r, next: next, step: r.Step, users: map[int][]bridge.Responder{}, groups: map[int][]string{}}
+func (e *Notifier) Telling(ctx context.Context, r bridge.Record, next *bridge.Interaction) *Telling {
+	t := &Telling{Notifier: e, ctx: ctx, r: r, next: next, Step: r.Step, users: map[int][]bridge.Responder{}, groups: map[int][]string{}}
 	for n := range r.Interaction.Destinations {
 		if _, posted := r.Messages[n]; posted {
 			t.at = append(t.at, n)
@@ -60,15 +71,15 @@ func (e *notifier) telling(ctx context.Context, r bridge.Record, next *bridge.In
 }
 
 // told records who is told where. A platform that is down reaches no one yet.
-func (t *telling) told(name string, at []int, why string) {
-	t.reached = t.reached || slices.ContainsFunc(at, func(n int) bool {
-		return usable(t.platforms[t.next.Destinations[n].Platform]) == nil
+func (t *Telling) told(name string, at []int, why string) {
+	t.Reached = t.Reached || slices.ContainsFunc(at, func(n int) bool {
+		return bridge.Usable(t.platforms[t.next.Destinations[n].Platform]) == nil
 	})
-	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why, Step: t.step})
+	t.next.Told = append(slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == name }), bridge.Told{Name: name, At: at, Why: why, Step: t.Step})
 }
 
-// ask tells people, and groups with GroupMark, and returns those who can answer now.
-func (t *telling) ask(names []string) bridge.Addition {
+// Ask tells people, and groups with GroupMark, and returns those who can answer now.
+func (t *Telling) Ask(names []string) bridge.Addition {
 	var out bridge.Addition
 	for _, name := range names {
 		g, isGroup := strings.CutPrefix(name, bridge.GroupMark)
@@ -78,25 +89,25 @@ func (t *telling) ask(names []string) bridge.Addition {
 			out.Groups = append(out.Groups, g)
 			t.group(g)
 		}
-		out.Responders = append(out.Responders, t.people(people)...)
+		out.Responders = append(out.Responders, t.People(people)...)
 	}
 	return out
 }
 
 // crew returns the known members of a group, and notes if it does not find anyone, or
 // not everyone.
-func (t *telling) crew(group string) []string {
+func (t *Telling) crew(group string) []string {
 	crew := t.directory.Crew(t.ctx, group, time.Now())
 	if why := t.absent(*t.next, group, crew); why != "" {
 		t.log.Warn("people to ask not found", "id", t.next.ID, "group", group, "reason", why)
-		t.unfound = append(t.unfound, bridge.Unfound{Name: bridge.GroupMark + group, Why: why})
+		t.Unfound = append(t.Unfound, bridge.Unfound{Name: bridge.GroupMark + group, Why: why})
 	}
 	return crew.People
 }
 
 // absent returns why no one, or not everyone, in a group is found. Those whom only a
 // platform knows are found by the platform.
-func (e *notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
+func (e *Notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
 	switch {
 	case crew.Unread != "":
 		return crew.Unread
@@ -109,7 +120,7 @@ func (e *notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) 
 }
 
 // accounts returns the accounts of a person. One without any answers by the API.
-func (e *notifier) accounts(ctx context.Context, person string) []bridge.Responder {
+func (e *Notifier) accounts(ctx context.Context, person string) []bridge.Responder {
 	all, err := e.directory.Accounts(ctx, person)
 	if err != nil {
 		e.log.Warn("accounts of a person not found", "person", person, "error", err)
@@ -122,7 +133,7 @@ func (e *notifier) accounts(ctx context.Context, person string) []bridge.Respond
 
 // directChannel returns the channel of direct messages to an account, or "" if its
 // platform has none.
-func (t *telling) directChannel(a bridge.Responder) string {
+func (t *Telling) directChannel(a bridge.Responder) string {
 	p, ok := t.platforms[a.Platform].(bridge.Mentioner)
 	if !ok {
 		return ""
@@ -130,9 +141,9 @@ func (t *telling) directChannel(a bridge.Responder) string {
 	return p.DirectChannel(a.User)
 }
 
-// people tells people, and returns their accounts. Those who requested it, or own the
+// People tells people, and returns their accounts. Those who requested it, or own the
 // agent, are not asked.
-func (t *telling) people(names []string) []bridge.Responder {
+func (t *Telling) People(names []string) []bridge.Responder {
 	var out []bridge.Responder
 	names = bridge.Missing(t.names, names)
 	t.names = append(t.names, names...)
@@ -158,11 +169,11 @@ func (t *telling) people(names []string) []bridge.Responder {
 }
 
 // person returns the destinations at which a person is told.
-func (t *telling) person(accounts []bridge.Responder) (at []int, why string) {
+func (t *Telling) person(accounts []bridge.Responder) (at []int, why string) {
 	for _, n := range t.at {
 		d := t.next.Destinations[n]
 		for _, a := range accounts {
-			if !t.platforms.reaches(d, a) {
+			if !t.reaches(d, a) {
 				continue
 			}
 			if len(t.users[n]) == maxTold {
@@ -179,7 +190,7 @@ func (t *telling) person(accounts []bridge.Responder) (at []int, why string) {
 }
 
 // directly adds a card as a direct message to a person whom no card can mention.
-func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
+func (t *Telling) directly(accounts []bridge.Responder) (at []int, why string) {
 	why = "no known chat account"
 	for _, a := range accounts {
 		d := bridge.Destination{Platform: a.Platform, Channel: t.directChannel(a)}
@@ -205,7 +216,7 @@ func (t *telling) directly(accounts []bridge.Responder) (at []int, why string) {
 
 // full reports whether there is no room for another card. The cards of later steps
 // keep theirs.
-func (t *telling) full() bool {
+func (t *Telling) full() bool {
 	all := slices.Clone(t.next.Destinations)
 	for _, s := range t.next.Steps[min(t.r.Step, len(t.next.Steps)):] {
 		all = append(all, bridge.Missing(all, s.Destinations)...)
@@ -214,7 +225,7 @@ func (t *telling) full() bool {
 }
 
 // group tells a group wherever a mention of its own notifies its members.
-func (t *telling) group(name string) {
+func (t *Telling) group(name string) {
 	var at []int
 	why := ""
 	for _, n := range t.at {
@@ -240,7 +251,7 @@ func (t *telling) group(name string) {
 }
 
 // elsewhere reports whether a group is one of a platform.
-func (e *notifier) elsewhere(group string) bool {
+func (e *Notifier) elsewhere(group string) bool {
 	for name := range e.platforms {
 		if e.directory.Native(group, name) != "" {
 			return true
@@ -249,9 +260,9 @@ func (e *notifier) elsewhere(group string) bool {
 	return false
 }
 
-// route tells the responders of another route. A new card mentions them itself, if
+// Route tells the responders of another route. A new card mentions them itself, if
 // they are not too many.
-func (t *telling) route(s bridge.Step) {
+func (t *Telling) Route(s bridge.Step) {
 	var at []int
 	had, called, before := t.at, t.next.Called, t.names
 	for _, d := range s.Destinations {
@@ -263,8 +274,8 @@ func (t *telling) route(s bridge.Step) {
 		at = append(at, n)
 	}
 	t.at, t.names, t.next.Called = at, nil, slices.Clone(called)
-	names := namesOf(s.Responders, s.Groups)
-	t.ask(names)
+	names := Names(s.Responders, s.Groups)
+	t.Ask(names)
 	told := append(names, t.names...)
 	t.next.Called = append(called, bridge.Missing(called, []string{s.Route})...)
 	t.next.Told = slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { // its name is enough
@@ -288,8 +299,8 @@ func (t *telling) route(s bridge.Step) {
 	t.at, t.names = had, append(before, t.names...)
 }
 
-// namesOf returns the names of responders and groups, groups with GroupMark.
-func namesOf(responders []bridge.Responder, groups []string) []string {
+// Names returns the names of responders and groups, groups with GroupMark.
+func Names(responders []bridge.Responder, groups []string) []string {
 	var names []string
 	for _, r := range responders {
 		names = append(names, bridge.Missing(names, []string{r.Person})...)
@@ -300,8 +311,8 @@ func namesOf(responders []bridge.Responder, groups []string) []string {
 	return names
 }
 
-// reminders returns the messages that mention people next to cards.
-func (t *telling) reminders(text string) []bridge.Reminder {
+// Reminders returns the messages that mention people next to cards.
+func (t *Telling) Reminders(text string) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range t.next.Destinations {
 		users, groups := t.users[n], t.groups[n]
@@ -317,8 +328,8 @@ func (t *telling) reminders(text string) []bridge.Reminder {
 	return out
 }
 
-// said returns what a person who hands over reads of how the other one is told.
-func (t *telling) said(person, name string) string {
+// Said returns what a person who hands over reads of how the other one is told.
+func (t *Telling) Said(person, name string) string {
 	n := slices.IndexFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == person })
 	if n < 0 || len(t.next.Told[n].At) == 0 {
 		why := ""

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/tell"
+)
+
+// Amend stores an amendment.
+func Amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
+	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
+	return err
+}
+
+// amendTries is the maximum number of attempts to amend, because another
+// amendment can come first.
+const amendTries = 5
+
+// AmendNow stores an amendment of the newest state of a request.
+func AmendNow(ctx context.Context, records bridge.Records, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+	var err error
+	for range amendTries {
+		var r bridge.Record
+		if r, err = records.Load(ctx, id); err != nil {
+			return err
+		}
+		if err = Amend(ctx, records, r, make(r)); bridge.ErrorCode(err) != bridge.CodeConflict {
+			return err
+		}
+	}
+	return err
+}
+
+// cardFailed follows the failure of a card that should have told people: the other
+// cards say so.
+func cardFailed(ctx context.Context, records bridge.Records, id bridge.ID, destination int) error {
+	r, err := records.Load(ctx, id)
+	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {
+		err = AmendNow(ctx, records, id, func(r bridge.Record) bridge.Amendment {
+			a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+			tell.Hurry(&a, r)
+			return a
+		})
+	}
+	if code := bridge.ErrorCode(err); code == bridge.CodeNotFound || code == bridge.CodeConflict {
+		return nil
+	}
+	return err
+}

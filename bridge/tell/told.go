@@ -1,0 +1,154 @@
+package tell
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Opened gives the responders of a request that opens a card of their own if none of
+// its cards reaches them, and notes whom nothing tells and which groups it does not
+// find. It reports whether anyone is told.
+func (e *Notifier) Opened(ctx context.Context, i *bridge.Interaction) (unfound []bridge.Unfound, anyone bool) {
+	if e.directory == nil || i.Kind == bridge.KindNotice {
+		return nil, true
+	}
+	t, called := e.Telling(ctx, bridge.Record{Interaction: *i}, i), i.Called
+	cards := make([]int, len(i.Destinations))
+	for n := range cards {
+		cards[n] = n
+	}
+	at := t.apart(cards, i.Responders, i.Groups)
+	if i.Called = called; len(at) > 0 && len(i.Steps) > 0 {
+		t.told("", at, "")
+	}
+	i.Names = e.people.Names(*i)
+	return t.Unfound, t.Reached || len(at) > 0
+}
+
+// LookAgain returns a request that opens with steps that look again for the groups that
+// it does not find, each for its route.
+func (e *Notifier) LookAgain(i bridge.Interaction, unfound []bridge.Unfound) bridge.Interaction {
+	for _, q := range i.RouteRequirements() {
+		of := bridge.Step{}
+		if len(i.Requirements) > 0 {
+			of.For, of.Quiet = q.Route, e.routes[q.Route].Quiet
+		}
+		i = Look(i, 0, of, slices.DeleteFunc(slices.Clone(unfound), func(u bridge.Unfound) bool {
+			return slices.Contains(i.Unfound, u) || !slices.Contains(q.Groups, strings.TrimPrefix(u.Name, bridge.GroupMark))
+		}))
+	}
+	return i
+}
+
+// apart tells the people whom none of some new cards reaches, and returns the cards
+// that reach any of the others. Those who may not approve are not told.
+func (t *Telling) apart(cards []int, responders []bridge.Responder, groups []string) (at []int) {
+	names := Names(responders, nil)
+	for _, g := range groups {
+		names = append(names, bridge.Missing(names, t.crew(g))...)
+	}
+	var apart []string
+	for _, name := range bridge.Missing(t.next.Requesters, names) {
+		on := t.reaching(cards, slices.DeleteFunc(slices.Clone(responders), func(r bridge.Responder) bool { return r.Person != name }))
+		if len(on) == 0 {
+			on = t.reaching(cards, t.accounts(t.ctx, name))
+		}
+		if at = append(at, bridge.Missing(at, on)...); len(on) == 0 {
+			apart = append(apart, name)
+		}
+	}
+	for _, g := range groups {
+		var on []int
+		for _, n := range cards {
+			if t.directory.Native(g, t.next.Destinations[n].Platform) != "" {
+				on = append(on, n)
+			}
+		}
+		if at = append(at, bridge.Missing(at, on)...); len(on) == 0 {
+			t.group(g)
+		}
+	}
+	t.People(apart)
+	return at
+}
+
+// reaching returns the cards that reach one of some accounts.
+func (t *Telling) reaching(cards []int, accounts []bridge.Responder) (on []int) {
+	for _, n := range cards {
+		if slices.ContainsFunc(accounts, func(a bridge.Responder) bool { return t.reaches(t.next.Destinations[n], a) }) {
+			on = append(on, n)
+		}
+	}
+	return on
+}
+
+// Widened tells the people who may answer an amended request, and could not answer it
+// before.
+func (t *Telling) Widened(was bridge.Interaction) {
+	if t.directory == nil {
+		return
+	}
+	had := Names(was.Responders, nil)
+	responders := slices.DeleteFunc(slices.Clone(t.next.Responders), func(r bridge.Responder) bool { return slices.Contains(had, r.Person) })
+	var cards []int
+	for n := len(was.Destinations); n < len(t.next.Destinations); n++ {
+		cards = append(cards, n)
+	}
+	t.apart(cards, responders, bridge.Missing(was.Groups, t.next.Groups))
+}
+
+// Tells reports whether the last act that asked people still tells any of them.
+func Tells(told []bridge.Told, failures map[int]string) bool {
+	last := 0
+	for _, t := range told {
+		last = max(last, t.Step)
+	}
+	return slices.ContainsFunc(told, func(t bridge.Told) bool {
+		return t.Step == last && slices.ContainsFunc(t.At, func(n int) bool { return failures[n] == "" })
+	})
+}
+
+// Hurry makes the next step due at once if no one is told who could answer before it.
+func Hurry(a *bridge.Amendment, r bridge.Record) {
+	steps := a.Interaction.Steps
+	if !Tells(a.Interaction.Told, r.Failures) && r.Step < len(steps) && steps[r.Step].GiveUp == "" {
+		a.Then = &bridge.NextStep{Index: r.Step}
+	}
+}
+
+// WithoutMessage returns who was told where, without a message that was given up.
+func (e *Notifier) WithoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
+	told := slices.Clone(i.Told)
+	for n, t := range told {
+		group, isGroup := strings.CutPrefix(t.Name, bridge.GroupMark)
+		in := slices.Contains(m.Names, i.NameOf(t.Name))
+		if isGroup && e.directory != nil {
+			in = slices.Contains(m.Groups, e.directory.Native(group, i.Destinations[m.Destination].Platform))
+		}
+		if !in || !slices.Contains(t.At, m.Destination) {
+			continue
+		}
+		told[n].At = slices.DeleteFunc(slices.Clone(t.At), func(at int) bool { return at == m.Destination })
+		if len(told[n].At) == 0 {
+			told[n].Why = why
+		}
+	}
+	return told
+}
+
+// LookAgain returns a request with the groups that a step did not find. A later step,
+// with the index n at the earliest, looks for them again.
+func Look(i bridge.Interaction, n int, of bridge.Step, unfound []bridge.Unfound) bridge.Interaction {
+	var groups []string
+	for _, u := range unfound {
+		groups = append(groups, u.Name)
+	}
+	i.Unfound = append(slices.Clip(i.Unfound), unfound...)
+	if len(groups) > 0 {
+		i.Steps = bridge.LookAgain(i.Steps, n, of, groups)
+	}
+	return i
+}
