@@ -406,7 +406,9 @@ func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 	if f.fallback != "" {
 		d := bridge.TextAnswer(f.fallback)
 		if q.Multiple() {
-			d = bridge.ListAnswer(strings.Split(f.fallback, ",")...)
+			if d, err = choices(q, f.fallback); err != nil {
+				return err
+			}
 		}
 		q.Default = &d
 	}

@@ -118,7 +118,7 @@ func answerCommand() *cobra.Command {
 		Long: `Answer a request under the same rules as in chat. For an approval, enter a
 decision that nod show lists, such as deny, once, session or always. For one
 question, enter its value; for several, enter QUESTION=VALUE for each. A list is
-VALUE,VALUE. A form, a plan review or feedback is a JSON object.
+VALUE,VALUE, or a JSON list. A form, a plan review or feedback is a JSON object.
 
 With last instead of an ID, nod prints the newest pending request in full, as
 its card shows it, and asks before it answers. This needs a terminal.`,
@@ -205,7 +205,11 @@ func parseAnswer(i bridge.Interaction, args []string) (bridge.Reply, error) {
 		}
 		switch {
 		case q.Multiple():
-			a.Answers[q.ID] = bridge.ListAnswer(strings.Split(value, ",")...)
+			list, err := choices(q, value)
+			if err != nil {
+				return a, err
+			}
+			a.Answers[q.ID] = list
 		case q.Composite():
 			var v bridge.Answer
 			if err := json.Unmarshal([]byte(value), &v); err != nil {
