@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -38,10 +39,11 @@ type Display struct {
 }
 
 func newDisplay(r *Rig, httpMode bool) *Display {
-	return &Display{
-		r: r, http: httpMode, history: map[string]*strings.Builder{"slack": {}, "discord": {}, "telegram": {}},
-		calls: map[string]int{}, complaints: map[string][]string{},
+	d := &Display{r: r, http: httpMode, history: map[string]*strings.Builder{}, calls: map[string]int{}, complaints: map[string][]string{}}
+	for _, name := range kinds.Names() {
+		d.history[name] = &strings.Builder{}
 	}
+	return d
 }
 
 // Record stores everything that a platform is told to show, and its complaints.
@@ -308,6 +310,11 @@ func (d *Display) Missing(id bridge.ID, s Decided) string {
 	}
 	if i.Private { // on Telegram, the person reads it in their own chat
 		text += d.r.Stated(service, s.Actor.User, s.Actor.User)
+	}
+	if len(d.r.Sandbox.Chats(service)) == 0 { // no emulator has it
+		d.mu.Lock()
+		text += d.history[service].String()
+		d.mu.Unlock()
 	}
 	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after another
 		if d.http {
