@@ -25,6 +25,10 @@ func Contract(t *testing.T, open func(t *testing.T) broker.Store) {
 	}
 }
 
+// shortly is the life of what a test sees before and after its end, on a busy machine
+// too.
+const shortly = 2 * time.Second
+
 // kind is the kind of the documents of the tests.
 const kind = "thing"
 

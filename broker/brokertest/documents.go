@@ -55,7 +55,7 @@ var documents = tests{
 	},
 	"life": func(t *testing.T, s broker.Store) {
 		short, tiny, replaced := doc("short", "v"), doc("tiny", "v"), doc("replaced", "v")
-		short.Keep, tiny.Keep, replaced.Keep = 200*time.Millisecond, time.Microsecond, 200*time.Millisecond
+		short.Keep, tiny.Keep, replaced.Keep = shortly, time.Microsecond, shortly
 		do(t, s, broker.Change{Put: []broker.Doc{short, tiny, replaced}})
 		if d := put(t, s, "replaced", "w"); d.Version == 0 { // without a time to live
 			t.Fatal("it is gone")

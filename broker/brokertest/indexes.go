@@ -99,7 +99,7 @@ var indexes = tests{
 		}
 	},
 	"life of indexes": func(t *testing.T, s broker.Store) {
-		short := 200 * time.Millisecond
+		short := shortly
 		set := func(index, name string, keep time.Duration) broker.Member {
 			return broker.Member{Index: index, Name: name, Keep: keep}
 		}
@@ -143,7 +143,7 @@ var indexes = tests{
 var others = tests{
 	"counters": func(t *testing.T, s broker.Store) {
 		for n := 1; n <= 3; n++ {
-			if got := must[int](t)(s.Tally(t.Context(), "a", 200*time.Millisecond)); got != n {
+			if got := must[int](t)(s.Tally(t.Context(), "a", time.Minute)); got != n {
 				t.Errorf("%d counts as %d", n, got)
 			}
 		}

@@ -105,7 +105,7 @@ var jobs = tests{
 	},
 	"leases": func(t *testing.T, s broker.Store) {
 		request(t, s, job("a", time.Minute), job("b", time.Minute))
-		all := claim(t, s, 2, 100*time.Millisecond)
+		all := claim(t, s, 2, time.Second)
 		release(t, s, all[0], broker.Release{Extend: time.Hour}, broker.Over)
 		again := reclaim(t, s, "b") // and not the other
 		if again.Attempt != 2 || again.Fence == all[1].Fence {
