@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -74,17 +75,38 @@ type answer struct {
 // maxAnswer limits the size of an answer: a hundred updates, each with a message.
 const maxAnswer = 8 << 20
 
+// threaded makes a call, and again without the topic if Telegram does not take a reply or
+// an ephemeral reply there: a group can turn its topics off, and a reply then belongs to
+// its original.
+func threaded(params tgbotapi.Params, call func(tgbotapi.Params) error) error {
+	err := call(params)
+	follows := params["reply_parameters"] != "" || params["ephemeral_message_parameters"] != ""
+	if !platforms.Is(err, platforms.AboutThread) || params["message_thread_id"] == "" || !follows {
+		return err
+	}
+	params = maps.Clone(params)
+	delete(params, "message_thread_id")
+	return call(params)
+}
+
 // call makes a call and decodes its result into out, which may be nil.
 func (c *client) call(ctx context.Context, method string, params tgbotapi.Params, out any) error {
-	form := url.Values{}
-	for name, value := range params {
-		form.Set(name, value)
-	}
-	return c.post(ctx, method, params["chat_id"], "application/x-www-form-urlencoded", []byte(form.Encode()), out)
+	return threaded(params, func(params tgbotapi.Params) error {
+		form := url.Values{}
+		for name, value := range params {
+			form.Set(name, value)
+		}
+		return c.post(ctx, method, params["chat_id"], "application/x-www-form-urlencoded", []byte(form.Encode()), out)
+	})
 }
 
 // upload makes a call that carries a file in the given field.
 func (c *client) upload(ctx context.Context, method string, params tgbotapi.Params, field string, f tgbotapi.FileBytes,
+	out any) error {
+	return threaded(params, func(params tgbotapi.Params) error { return c.multipart(ctx, method, params, field, f, out) })
+}
+
+func (c *client) multipart(ctx context.Context, method string, params tgbotapi.Params, field string, f tgbotapi.FileBytes,
 	out any) error {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)

@@ -58,7 +58,7 @@ var Errors = platforms.Table{
 	}, Fix: "add the bot to the group; for a private chat, have the person click Start"},
 	{About: platforms.AboutClosed, Errors: []string{
 		"400 Bad Request: group is deactivated", "403 Forbidden: the group chat was deleted",
-	}, Fix: "choose another group"},
+	}, Fix: "choose another group, or correct its ID if it became a supergroup"},
 	{About: platforms.AboutChannel, Errors: []string{
 		"400 Bad Request: not enough rights", "400 Bad Request: have no rights to send a message", "400 Bad Request: CHAT_WRITE_FORBIDDEN",
 		"400 Bad Request: CHAT_RESTRICTED", "400 Bad Request: CHAT_SEND_PLAIN_FORBIDDEN", "400 Bad Request: CHAT_SEND_DOCS_FORBIDDEN",
@@ -97,7 +97,10 @@ func rowOf(code int, description string) platforms.Row {
 // every URL, never gets into the error.
 func (c *client) classify(ctx context.Context, chat string, a answer) error {
 	row := rowOf(a.Code, a.Description)
-	if a.Parameters.RetryAfter > 0 {
+	switch { // parameters say more than a description, which servers of other versions spell differently
+	case a.Parameters.MovedTo != 0:
+		row = rowOf(400, "Bad Request: group chat was upgraded to a supergroup chat")
+	case a.Parameters.RetryAfter > 0:
 		row = rowOf(429, "Too Many Requests").WithWait(time.Duration(a.Parameters.RetryAfter) * time.Second)
 	}
 	switch row.About {

@@ -102,7 +102,11 @@ func TestClosedTopic(t *testing.T) {
 		"400 Bad Request: TOPIC_CLOSED": "topic is closed", "400 Bad Request: CHAT_WRITE_FORBIDDEN": "does not help",
 		"403 Forbidden: bot was kicked from the supergroup chat": "does not help", "502 Bad Gateway": "Click again",
 	} {
-		w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "sendMessage", Kind: "error", Error: name, Count: 1})
+		tries := 1
+		if strings.Contains(name, "TOPIC") { // nod also tries a reply that does not name the topic
+			tries = 2
+		}
+		w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: "sendMessage", Kind: "error", Error: name, Count: tries})
 		got, err := w.Sandbox.Person("ana").Press(t.Context(), at, render.LabelAnswer)
 		said := got.Toast + strings.Join(w.Sandbox.Person("ana").Notes("telegram"), " ")
 		if err != nil || !strings.Contains(said, want) || !strings.Contains(said, "Nothing was recorded") {

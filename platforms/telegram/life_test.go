@@ -297,3 +297,26 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// TestFormerForum checks that what belongs to a card in a topic still arrives after the
+// group has turned its topics off.
+func TestFormerForum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := bridge.Destination{Channel: forum, Thread: strconv.Itoa(sandbox.TelegramTopic)}
+	v := w.question("first")
+	ref, at := w.post(d, v)
+	if _, err := w.Sandbox.Act(t.Context(), sandbox.Action{Service: "telegram", As: "ana", Do: "flatten", Channel: forum}); err != nil {
+		t.Fatal(err)
+	}
+	w.asks("ana", at, v)
+	if err := w.p.Update(t.Context(), ref, w.question(strings.Repeat("long ", 2000)), bridge.NewParts(nil, nil)); err != nil {
+		t.Errorf("a card whose text became long: %v", err)
+	}
+	if err := w.p.Remind(t.Context(), d, ref, bridge.Reminder{Users: []string{"7001"}, Text: "still waiting"}); err != nil {
+		t.Errorf("a reminder: %v", err)
+	}
+	if _, err := w.p.Post(t.Context(), d, w.question("second"), bridge.NewParts(nil, nil)); err == nil {
+		t.Error("a new card for a topic that is gone is in the whole group")
+	}
+}

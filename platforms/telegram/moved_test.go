@@ -1,6 +1,8 @@
 package telegram_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,4 +173,25 @@ func (w world) repliesTo(chat string) string {
 	to, _ := all[len(all)-1]["reply_to_message"].(map[string]any)
 	id, _ := to["message_id"].(float64)
 	return strconv.Itoa(int(id))
+}
+
+// TestMovedInOtherWords checks that nod follows a group whatever words the server has
+// for its move: they differ between versions.
+func TestMovedInOtherWords(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{
+		"Bad Request: group chat is migrated to a supergroup chat", "[Error]: Bad Request: group chat was migrated to a supergroup chat",
+		"Bad Request: group chat was upgraded to a supergroup chat",
+	} {
+		notes := &platformtest.Memory{}
+		p := serveWith(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"ok":false,"error_code":400,"description":%q,"parameters":{"migrate_to_chat_id":%s}}`, words, grown)
+		}), notes)
+		_, err := p.Post(t.Context(), bridge.Destination{Channel: small}, notice(), nil)
+		to, nerr := notes.Note(t.Context(), "moved:telegram:"+small)
+		if bridge.ErrorCode(err) != bridge.CodeUnavailable || nerr != nil || to != grown {
+			t.Errorf("%s: %v, and nod remembers %q, %v", words, err, to, nerr)
+		}
+	}
 }

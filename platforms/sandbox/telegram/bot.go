@@ -104,7 +104,7 @@ func (c *chat) place(m raw.Object, topic int) *failure {
 	case topic != 0:
 		m["message_thread_id"], m["is_topic_message"] = topic, true
 	case original == nil || c.Kind != supergroup:
-	case original["is_topic_message"] == true:
+	case original["is_topic_message"] == true && len(c.topics) > 0:
 		m["message_thread_id"], m["is_topic_message"] = raw.Int(original["message_thread_id"]), true
 	default:
 		root := raw.Int(original["message_thread_id"])

@@ -114,6 +114,19 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
+// flatten turns off the topics of a forum. Its messages stay, without a topic.
+func (cl client) flatten(a core.Action) (core.Reaction, error) {
+	cl.Lock()
+	defer cl.Unlock()
+	c := cl.chats[chatID(a)]
+	if c == nil || len(c.topics) == 0 {
+		return core.Reaction{}, cl.Errorf("%s has no topics", a.Channel)
+	}
+	c.topics = nil
+	cl.Touch()
+	return core.Reaction{OK: true}, nil
+}
+
 // upgrade turns a basic group into a supergroup. Old messages stay in the basic
 // group, which takes no new ones.
 func (cl client) upgrade(m core.Account, a core.Action) (core.Reaction, error) {

@@ -59,7 +59,8 @@ func New(h *core.Hub, members []core.Account) *Emulator {
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
 // Act implements core.Service. Members click buttons, reply to messages, send
-// messages and commands, and turn a basic group into a supergroup.
+// messages and commands, turn a basic group into a supergroup, and turn off the topics
+// of a forum.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -73,6 +74,8 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 		return e.client.press(ctx, m, a)
 	case "upgrade":
 		return e.client.upgrade(m, a)
+	case "flatten":
+		return e.client.flatten(a)
 	case "reply", "send":
 		return e.client.write(m, a)
 	}
