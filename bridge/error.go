@@ -73,6 +73,7 @@ type Error struct {
 	Fields     []FieldError  `json:"fields,omitempty"` // each problem, if Message names several or an answer's
 	Link       string        `json:"link,omitempty"`   // the page where only the caller can continue
 	RetryAfter time.Duration `json:"-"`                // zero if unknown
+	Means      string        `json:"-"`                // what Message means for people, if that is an error of a platform
 	Cause      error         `json:"-"`
 }
 
@@ -137,9 +138,18 @@ func ErrorCode(err error) Code {
 // PublicError returns the part of err that a caller may see.
 func PublicError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, Link: e.Link, RetryAfter: e.RetryAfter}
+		return &Error{Code: e.Code, Message: e.Message, Hint: e.Hint, Fields: e.Fields, Link: e.Link, RetryAfter: e.RetryAfter, Means: e.Means}
 	}
 	return Errorf(CodeInternal, "internal error")
+}
+
+// Plain returns the message of an error for people who do not know the errors of a
+// platform: first what it means.
+func (e *Error) Plain() string {
+	if e.Means == "" {
+		return e.Message
+	}
+	return e.Means + ": " + e.Message
 }
 
 // Cause returns why something could not be read, for people. Errors of other

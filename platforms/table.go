@@ -36,29 +36,46 @@ const (
 
 // effect holds the reaction of nod to an error.
 type effect struct {
-	code bridge.Code
-	is   error  // of package bridge; nil if the code says enough
-	does string // for the documentation
+	code  bridge.Code
+	is    error  // of package bridge; nil if the code says enough
+	means string // for people who read why something failed
+	does  string // for the documentation
 }
 
 var effects = map[About]effect{
-	AboutService:    {bridge.CodeUnavailable, nil, "Repeats the call. A request waits, and says that it is late."},
-	AboutLimit:      {bridge.CodeRateLimited, nil, "Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
-	AboutAccount:    {bridge.CodeForbidden, bridge.ErrRefused, "Checks the token a second later. If the token is refused again, the platform is down until it is accepted. Requests wait, and say that they are late."},
-	AboutRival:      {bridge.CodeUnavailable, nil, "Goes on. Health and `nod doctor` name the other program."},
-	AboutSetting:    {bridge.CodeUnavailable, nil, "Changes the setting that prevents the call, and repeats it."},
-	AboutMoved:      {bridge.CodeUnavailable, nil, "Repeats the call with the new ID, and posts pending cards again there."},
-	AboutPermission: {bridge.CodeForbidden, nil, "Gives up this call only. A card that it was for is undeliverable there."},
-	AboutChannel:    {bridge.CodeForbidden, nil, "Gives up this channel. Others go on."},
-	AboutClosed:     {bridge.CodeForbidden, bridge.ErrClosed, "Gives up this channel. A pending card that was in it is posted once more, to the channel of its thread; without one, the request is undeliverable there."},
-	AboutThread:     {bridge.CodeForbidden, nil, "Posts to the channel if nod started the thread, and gives up the thread otherwise."},
-	AboutPerson:     {bridge.CodeForbidden, nil, "Tells the person in another place, if there is one."},
-	AboutDeleted:    {bridge.CodeNotFound, bridge.ErrDeleted, "Posts a pending card again, once. The second time, the request is undeliverable there."},
-	AboutFrozen:     {bridge.CodeConflict, bridge.ErrFrozen, "Writes the outcome as a reply to the card, because the card keeps its buttons."},
-	AboutContent:    {bridge.CodeInvalid, nil, "Gives up this call only, and logs it."},
-	AboutFeature:    {bridge.CodeUnsupported, nil, "Does without the feature."},
-	AboutLate:       {bridge.CodeConflict, nil, "Asks the person to click again. A decision that is recorded stays."},
-	AboutNothing:    {"", nil, "Goes on."},
+	AboutService: {bridge.CodeUnavailable, nil, "the chat service does not work at the moment",
+		"Repeats the call. A request waits, and says that it is late."},
+	AboutLimit: {bridge.CodeRateLimited, nil, "the chat service takes no more messages for now",
+		"Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
+	AboutAccount: {bridge.CodeForbidden, bridge.ErrRefused, "the chat service refuses nod's token",
+		"Checks the token a second later. If the token is refused again, the platform is down until it is accepted. Requests wait, and say that they are late."},
+	AboutRival: {bridge.CodeUnavailable, nil, "another program uses nod's token",
+		"Goes on. Health and `nod doctor` name the other program."},
+	AboutSetting: {bridge.CodeUnavailable, nil, "a setting prevents it",
+		"Changes the setting that prevents the call, and repeats it."},
+	AboutMoved: {bridge.CodeUnavailable, nil, "the group has a new ID",
+		"Repeats the call with the new ID, and posts pending cards again there."},
+	AboutPermission: {bridge.CodeForbidden, nil, "the app lacks a permission",
+		"Gives up this call only. A card that it was for is undeliverable there."},
+	AboutChannel: {bridge.CodeForbidden, nil, "nod may not post in the channel",
+		"Gives up this channel. Others go on."},
+	AboutClosed: {bridge.CodeForbidden, bridge.ErrClosed, "the channel is archived or gone",
+		"Gives up this channel. A pending card that was in it is posted once more, to the channel of its thread; without one, the request is undeliverable there."},
+	AboutThread: {bridge.CodeForbidden, nil, "the thread is locked or gone",
+		"Posts to the channel if nod started the thread, and gives up the thread otherwise."},
+	AboutPerson: {bridge.CodeForbidden, nil, "nod cannot reach this person there",
+		"Tells the person in another place, if there is one."},
+	AboutDeleted: {bridge.CodeNotFound, bridge.ErrDeleted, "someone deleted the message",
+		"Posts a pending card again, once. The second time, the request is undeliverable there."},
+	AboutFrozen: {bridge.CodeConflict, bridge.ErrFrozen, "the message can no longer be changed",
+		"Writes the outcome as a reply to the card, because the card keeps its buttons."},
+	AboutContent: {bridge.CodeInvalid, nil, "the chat service refused the message",
+		"Gives up this call only, and logs it."},
+	AboutFeature: {bridge.CodeUnsupported, nil, "the chat service lacks a feature",
+		"Does without the feature."},
+	AboutLate: {bridge.CodeConflict, nil, "the time to respond has passed",
+		"Asks the person to click again. A decision that is recorded stays."},
+	AboutNothing: {"", nil, "", "Goes on."},
 }
 
 // Row is a row of the table of a service's errors.
@@ -141,7 +158,7 @@ func (r Row) Err(cause error, format string, args ...any) error {
 		return nil
 	}
 	e := bridge.Wrap(effects[r.About].code, Failure{r.About, cause}, format, args...)
-	e.Hint, e.RetryAfter = r.Fix, r.Wait
+	e.Hint, e.RetryAfter, e.Means = r.Fix, r.Wait, effects[r.About].means
 	return e
 }
 

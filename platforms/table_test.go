@@ -115,3 +115,17 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("it is\n%swant\n%s", got, want)
 	}
 }
+
+// TestErrorsHaveWords checks that people read what an error means before they read it.
+func TestErrorsHaveWords(t *testing.T) {
+	t.Parallel()
+	for about, e := range effects {
+		if e.means == "" && about != AboutNothing {
+			t.Errorf("an error about the %s has no words", about)
+		}
+	}
+	err := Row{About: AboutChannel}.Err(nil, "slack: channel_not_found")
+	if got := bridge.PublicError(err).Plain(); got != "nod may not post in the channel: slack: channel_not_found" {
+		t.Errorf("people read %q", got)
+	}
+}

@@ -76,6 +76,10 @@ func TestPostErrors(t *testing.T) {
 			err: bridge.Errorf(bridge.CodeForbidden, "not in the channel"), attempt: 1,
 			want: "post dead: forbidden: not in the channel", failed: "not in the channel",
 		},
+		"not allowed, with its meaning": {
+			err: &bridge.Error{Code: bridge.CodeForbidden, Message: "slack: not_in_channel", Means: "nod may not post in the channel"}, attempt: 1,
+			want: "post dead: forbidden: slack: not_in_channel", failed: "nod may not post in the channel: slack: not_in_channel",
+		},
 		"stored incompletely": {
 			err: bridge.Errorf(bridge.CodeUnsupported, "the end is missing"), attempt: 1,
 			want: "post dead: unsupported: the end is missing", failed: "the end is missing",

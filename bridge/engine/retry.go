@@ -44,7 +44,7 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 	}
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	if worker := w.seams.worker(j.Kind); worker != nil && worker.GaveUp != nil {
-		if err := worker.GaveUp(ctx, j, w.redactor.Text(bridge.PublicError(cause).Message)); err != nil {
+		if err := worker.GaveUp(ctx, j, w.redactor.Text(bridge.PublicError(cause).Plain())); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, 
 			w.log.Error("outcome not shown", "id", j.Interaction, "destination", j.Destination, "error", err)
 		}
 	}
-	if err := w.fail(ctx, j, r, w.redactor.Text(bridge.PublicError(cause).Message)); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
+	if err := w.fail(ctx, j, r, w.redactor.Text(bridge.PublicError(cause).Plain())); err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 		return err
 	}
 	return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
