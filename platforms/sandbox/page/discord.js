@@ -202,10 +202,13 @@ function fileLink(a) {
 
 const madeOfComponents = (m) => (m.flags & 32768) !== 0;
 
-// pushed is the notification, where it differs from the message. Clients drop it once
-// the message asks for nothing.
+// pushed is the notification, where it differs from the message. It is over once the
+// message asks for nothing, or no longer asks someone whom it mentions.
 function pushed(m) {
-  if (!madeOfComponents(m) || m.push === undefined || !JSON.stringify(m.components).includes('"custom_id"')) return null;
+  if (!madeOfComponents(m) || m.push === undefined) return null;
+  const now = JSON.stringify(m.components);
+  const over = (m.push.match(/<@&?\d+>/g) || []).some((who) => !now.includes(who));
+  if (over || !now.includes('"custom_id"')) return null;
   return h("div", { class: "push", title: "the notification" }, "🔔 ", m.push ? inline(m.push) : "(a notification without text)");
 }
 
