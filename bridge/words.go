@@ -43,7 +43,7 @@ func (r Record) Outcome() string {
 		case r.Response.Scope.Kind() == ScopeAlways:
 			return "always denied"
 		case r.Response.Stop:
-			return "denied, and the agent stopped"
+			return "denied with a stop"
 		case r.Response.Respond:
 			return "answered instead of running"
 		}
@@ -62,7 +62,7 @@ func (r Record) Outcome() string {
 		}
 	}
 	if r.State == StateCancelled && r.Response.Actor != nil {
-		return "declined"
+		return "closed without an answer"
 	}
 	return string(r.State)
 }

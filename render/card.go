@@ -90,13 +90,14 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 
 // planFeedback returns what a person wrote about a plan.
 func planFeedback(r bridge.Record, fields []bridge.Field) []Block {
-	if r.State != bridge.StateAnswered {
+	if r.State != bridge.StateAnswered || r.Response.Actor == nil {
 		return nil
 	}
 	var out []Block
 	for _, f := range fields[1:] {
 		if !f.FieldAnswer(r.Interaction, r.Response.Answers).Empty() {
-			out = append(out, Block{Kind: Quote, Inner: []Block{Para(given(r, f))}})
+			says := Span{Text: Line(r.Response.Actor.Display()) + " says: ", Bold: true}
+			out = append(out, Block{Kind: Quote, Inner: []Block{{Kind: Paragraph, Spans: []Span{says, {Text: given(r, f)}}}}})
 		}
 	}
 	return out

@@ -55,12 +55,12 @@ func approved(r bridge.Record) string {
 	who := by(r, bridge.StateApproved)
 	switch {
 	case r.Response.Scope == bridge.ScopeSession:
-		return "✅ Approved" + who + longer(r.Interaction, ", and repeats in this session", ", with its rule in this session", " for this session")
+		return "✅ Approved" + who + longer(r.Interaction, ", also for repeats in this session", ", also for its rule in this session", " for this session")
 	case r.Response.Scope == bridge.ScopeAlways:
 		if r.Interaction.Approval.AgentRemembers {
 			return "✅ Always approved" + who
 		}
-		return "✅ Approved" + who + longer(r.Interaction, ", and repeats", ", with all its rule covers", "")
+		return "✅ Approved" + who + longer(r.Interaction, ", also for all repeats", ", also for all its rule covers", "")
 	case len(r.Response.Input) > 0:
 		return "✅ Approved" + who + " with changes"
 	}
@@ -77,7 +77,7 @@ func denied(r bridge.Record) string {
 	case r.Response.Respond:
 		return "💬 Answered" + who + ", did not run"
 	case r.Response.Stop:
-		return "❌ Denied" + who + ", " + Line(r.Interaction.Agent) + " stopped"
+		return "❌ Denied" + who + ": " + Line(r.Interaction.Agent) + " must stop"
 	}
 	return "❌ Denied" + who
 }
@@ -150,7 +150,7 @@ func expired(r bridge.Record) string {
 
 func cancelled(r bridge.Record) string {
 	if a := r.Response.Actor; a != nil {
-		return "🚫 " + Line(a.Display()) + " declined to answer"
+		return "🚫 Closed without an answer by " + Line(a.Display())
 	}
 	by := r.Response.WithdrawnBy
 	if by != nil && r.Response.Stop {
@@ -179,6 +179,17 @@ var terminal = map[string]string{
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
 	bridge.ReasonDismissedEditor: "⌨️ Closed in the editor: did not run", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
+}
+
+// decider says who decided at the terminal, or in the editor.
+func decider(reason string) string {
+	switch reason {
+	case bridge.ReasonInProcess:
+		return "the program of the agent"
+	case bridge.ReasonAllowedEditor, bridge.ReasonAnsweredEditor, bridge.ReasonSettledEditor:
+		return "the person at the editor"
+	}
+	return "the person at the terminal"
 }
 
 // tooLate explains the end of a request that was decided at the terminal before.
@@ -302,7 +313,7 @@ func moment(r bridge.Record) []Span {
 		rest += " · once"
 	}
 	if r.State == bridge.StateCancelled && terminal[resp.Reason] != "" && !refused(r) {
-		rest += " · by the person there"
+		rest += " · by " + decider(resp.Reason)
 	}
 	if resp.WithdrawnBy != nil && r.Interaction.Kind == bridge.KindApproval {
 		rest += " · did not run"
@@ -327,7 +338,8 @@ func votes(r bridge.Record) string {
 
 // responded reports whether a closed request has a response for the agent.
 func responded(r bridge.Record) bool {
-	return r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
+	declined := r.State == bridge.StateCancelled && r.Response.Actor != nil
+	return declined || r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
 }
 
 // received says how the agent received the response. It is empty if the agent has

@@ -11,6 +11,7 @@ import (
 // Labels of the controls of a session's message. The name of the agent follows.
 const (
 	labelMessage = "Message "
+	labelNote    = "Send a note (not the answer)…" // while a request is pending
 	labelStop    = "Stop "
 	labelResume  = "Resume "
 )
@@ -19,10 +20,11 @@ const (
 const MaxNamed = 3
 
 // whatStopDoes says what a stop cannot do, on the message of a stopped session.
-const whatStopDoes = "Pending requests were cancelled. A tool that was running may still finish; nothing new starts."
+const whatStopDoes = "Pending requests were cancelled. A step that was running may still finish. nod denies new requests until someone clicks Resume."
 
 // whatStopWillDo is the same, before anyone clicks.
-const whatStopWillDo = "Stop acts at once: nod cancels pending requests, and denies new ones until someone resumes the session."
+const whatStopWillDo = "Stop acts at once: nod cancels pending requests, and denies new ones until someone clicks Resume here. " +
+	"A step that is running may still finish."
 
 // IsSession reports whether a view is the message of a session.
 func IsSession(v bridge.View) bool {
@@ -74,8 +76,12 @@ func SessionControls(v bridge.View) []SessionControl {
 	if !TakesMessages(v) {
 		return nil
 	}
+	message := labelMessage + agent + "…"
+	if len(v.Session.Pending) > 0 {
+		message = labelNote
+	}
 	return []SessionControl{
-		{"message", labelMessage + agent + "…", v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
+		{"message", message, v.Token(bridge.ActionInput, 0, bridge.OptionMessage)},
 		{"stop", labelStop + agent + " now", v.Token(bridge.ActionSession, 0, bridge.SessionStop)},
 	}
 }
@@ -91,7 +97,7 @@ func messageInput() TypedInput {
 	return TypedInput{
 		Title: "Message the agent", Submit: "Send", Label: "Message", Lines: true, MaxLength: bridge.DefaultMaxLength,
 		Hint: "The agent gets it at its next step. It does not answer a request.",
-		Ask:  "reply to this message with your message for the agent",
+		Ask:  "reply to this message with your message for the agent. It does not answer a request",
 	}
 }
 
@@ -184,7 +190,11 @@ func sessionBody(s bridge.SessionView) []Block {
 	if st.Step != "" {
 		step := []Span{{Text: Line(st.Step), Code: true}, {Text: ", "}}
 		step = append(step, clock(st.Stepped)...)
-		add("Last step", append(step, Span{Text: " · " + plural(st.Steps, "step") + " so far"})...)
+		count := " · " + plural(st.Steps, "step")
+		if phase == PhaseWorking || phase == PhaseWaiting {
+			count += " so far"
+		}
+		add("Last step", append(step, Span{Text: count})...)
 	}
 	if decided := tally(s.Decided); decided != "" {
 		add("Decided", Span{Text: decided})

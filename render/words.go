@@ -38,7 +38,7 @@ const (
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
 	LabelContinue   = "Continue"
-	LabelDecline    = "Decline to answer"
+	LabelDecline    = "Close for everyone, no answer"
 	LabelApprove    = "Approve plan"
 	LabelChanges    = "Request changes…"
 	LabelFeedback   = "What should change?"
@@ -77,14 +77,6 @@ func ReadTitle(i bridge.Interaction) string {
 		word = "approve"
 	}
 	return "Read and " + word
-}
-
-// DeclineLabel returns the label of the control that declines to answer.
-func DeclineLabel(i bridge.Interaction) string {
-	if len(i.Fields()) > 1 && !i.LonePlan() {
-		return LabelDecline + " the whole form"
-	}
-	return LabelDecline
 }
 
 // SubmitLabel returns the label of the button that sends a choice.
@@ -209,13 +201,12 @@ func askedSince(r bridge.Record) (asked, apart, untold []string) {
 	return asked, apart, untold
 }
 
-// Elsewhere says where people can answer a request that one message does not show. It
-// is empty if that is nowhere.
+// Elsewhere says where nod also asks what one message does not show. It is empty if
+// that is nowhere.
 func Elsewhere(v bridge.View) string {
 	var on []string
 	for n, d := range v.Record.Interaction.Destinations {
-		_, posted := v.Record.Messages[n]
-		if name := Platform(d.Platform); n != v.Destination && posted && v.Record.Failures[n] == "" && !slices.Contains(on, name) {
+		if name := Platform(d.Platform); n != v.Destination && v.Record.Failures[n] == "" && !slices.Contains(on, name) {
 			on = append(on, name)
 		}
 	}
@@ -225,7 +216,7 @@ func Elsewhere(v bridge.View) string {
 	if len(on) == 0 {
 		return ""
 	}
-	return "Answer it in " + strings.Join(on, " or ") + "."
+	return "answer it in " + strings.Join(on, " or ") + "."
 }
 
 // Platform returns the name of a platform as people write it.

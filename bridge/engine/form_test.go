@@ -234,7 +234,7 @@ func TestOneTap(t *testing.T) {
 		if why := w.get(id).Response.Reason; why != "" {
 			t.Errorf("the reason is %q, although no one gave one", why)
 		}
-		if v := w.use("bo", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "ana already declined this") {
+		if v := w.use("bo", id, bridge.ActionDecline, 0, 0, nil); v.Kind != bridge.VerdictLate || !strings.Contains(v.Note, "ana already closed this without an answer") {
 			t.Errorf("decline again: %+v", v)
 		}
 	})

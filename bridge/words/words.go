@@ -140,7 +140,7 @@ func did(r bridge.Record) string {
 	case bridge.StateDenied:
 		return "denied this"
 	case bridge.StateCancelled:
-		return "declined this"
+		return "closed this without an answer"
 	}
 	return "answered this"
 }

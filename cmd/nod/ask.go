@@ -382,7 +382,7 @@ func (f *askFlags) flags(cmd *cobra.Command) {
 	textFlags(cmd, f.texts.Texts())
 	cmd.Flags().BoolVar(&f.other, "other", false, "also accept free text")
 	cmd.Flags().BoolVar(&f.optional, "optional", false, "accept an empty answer")
-	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "let people decline to answer")
+	cmd.Flags().BoolVar(&f.declinable, "declinable", false, "let people close the question without an answer")
 }
 
 // fill adds the question to the request.

@@ -162,10 +162,10 @@ its card shows it, and asks before it answers. This needs a terminal.`,
 		},
 	}
 	c.flags(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "reason for denying or declining")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for denying or closing without an answer")
 	cmd.Flags().StringVar(&input, "input", "", "with edit: input to approve instead, as JSON")
 	cmd.Flags().StringVar(&confirm, "confirm", "", "typed confirmation that the request requires")
-	cmd.Flags().BoolVar(&decline, "decline", false, "decline to answer, if the question allows it")
+	cmd.Flags().BoolVar(&decline, "decline", false, "close a declinable question without an answer")
 	return cmd
 }
 

@@ -234,7 +234,7 @@ func TestDiscordChecksTheAnswer(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "does not show all") {
 				t.Fatalf("the error is %v", err)
 			}
-			d.want(parts.Sent()[0], "Not shown here", false)
+			d.want(parts.Sent()[0], "Cannot be answered here", false)
 			d.forge = nil
 			ref, err := d.post(round(1, "end", bridge.StatePending), parts)
 			if err != nil || ref != parts.Sent()[0] {
@@ -277,14 +277,14 @@ func TestDiscordPermissionLost(t *testing.T) {
 	if bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the error is %v", err)
 	}
-	d.want(ref, "Not shown here", false)
+	d.want(ref, "Cannot be answered here", false)
 	d.want(ref, "the permission that the bot lacks", false)
 	// A new request is not answered either, and its message says why.
 	parts := bridge.NewParts(nil, nil)
 	if _, err := d.post(round(3, "rm -rf /", bridge.StatePending), parts); bridge.ErrorCode(err) != bridge.CodeForbidden {
 		t.Errorf("the error is %v", err)
 	}
-	d.want(parts.Sent()[0], "Not shown here", false)
+	d.want(parts.Sent()[0], "Cannot be answered here", false)
 	// A decided request is closed anyway, without the file.
 	if err := d.p.Update(t.Context(), ref, round(2, "rm -rf /", bridge.StateApproved), nil); err != nil {
 		t.Fatal(err)

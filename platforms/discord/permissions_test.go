@@ -90,7 +90,7 @@ func TestDiscordWithoutPermission(t *testing.T) {
 		case bridge.ErrorCode(err) != bridge.CodeForbidden:
 			t.Errorf("without %s the error is %v", x.missing, err)
 		case len(parts.Sent()) > 0:
-			d.want(parts.Sent()[0], "Not shown here", false)
+			d.want(parts.Sent()[0], "Cannot be answered here", false)
 		}
 	}
 }

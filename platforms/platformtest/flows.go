@@ -125,11 +125,11 @@ var choices = []flow{
 		req := samples.One(bridge.WidgetButtons, samples.Choices("left", "right")...)
 		req.Declinable = true
 		c := r.ask(req)
-		r.Press("ana", c.at(), "Decline")
+		r.Press("ana", c.at(), "Close for everyone")
 		if got := c.end(); got.State != bridge.StateCancelled || got.Response.Actor == nil {
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
-		c.closed("ana declined to answer")
+		c.closed("Closed without an answer by ana")
 	}},
 }
 

@@ -84,7 +84,7 @@ func (p poster) Thread(_ context.Context, d bridge.Destination, first bridge.Mes
 func (p poster) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	return p.posts.Do(ctx, card.Channel, turn, func() error {
-		_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(slackmsg.Reminder(r)))
+		_, _, _, err := p.reply(ctx, card.Channel, cmp.Or(card.Thread, card.Message), literal(slackmsg.Reminder(r, slackmsg.Link(p.url(ctx), card))))
 		return p.classify(card.Channel, err)
 	})
 }

@@ -48,7 +48,7 @@ func controls(v bridge.View, c render.Card) []discordgo.MessageComponent {
 	}
 	out := answers(v)
 	if i.Declinable {
-		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(i), discordgo.SecondaryButton)})...)
+		out = append(out, rows([]discordgo.MessageComponent{button(v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, discordgo.SecondaryButton)})...)
 	}
 	if !render.ExtrasInMore(v) {
 		out = append(out, extras(v)...)

@@ -45,7 +45,7 @@ const (
 // Texts that say that a card is not the whole of it.
 const (
 	textAttached  = textShortened + textInFile
-	textInFile    = " All of it is in the file."
+	textInFile    = " The file has all of it, and says who asks."
 	textShortened = render.TextShortened
 	textOnCard    = textShortened + " The card has all of it."
 )
@@ -339,13 +339,16 @@ func NoteShort(s string) Message {
 // Withheld is the message of a request that could not be delivered in full. It
 // has no controls. Fix is what an administrator can do, or empty.
 func Withheld(v bridge.View, fix string) Message {
-	said := "### ⚠️ Not shown here"
+	said := "### ⚠️ Cannot be answered here"
 	if !v.Hides() {
 		said += "\n" + inline(render.Head(v.Record))
 	}
-	said += "\nDiscord did not take all of this request, so no one can answer it here."
+	said += "\nDiscord did not take all of this request. "
 	if where := render.Elsewhere(v); where != "" {
-		said += " " + Escape(where)
+		said += "It is still open: " + Escape(where)
+	} else {
+		said += "No other chat shows it now, so no one can answer it. If that stays so, nod closes it, and tells " +
+			Escape(render.Line(v.Record.Interaction.Agent)) + " that no one was asked."
 	}
 	if fix != "" {
 		said += "\nFor the administrator of nod: " + Escape(render.Cut(render.Line(fix), 500, render.Runes)) + "."

@@ -134,7 +134,7 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	if !v.Waiting {
 		m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
 		if v.Record.Interaction.Declinable {
-			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(v.Record.Interaction), slack.StyleDefault)))
+			m.Blocks = append(m.Blocks, slack.NewActionBlock("decline-"+id, button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)))
 		}
 		if _, inMenu := overflow(v, fits); !inMenu {
 			m.Blocks = append(m.Blocks, extras(v, id)...)
@@ -193,8 +193,9 @@ func mention(m bridge.Mention) string {
 }
 
 // Reminder returns the escaped text of a reminder, with the markup that notifies
-// those whom it mentions.
-func Reminder(r bridge.Reminder) string {
+// those whom it mentions, and with a link to the card: other cards can be between
+// them in the thread. An empty link has none.
+func Reminder(r bridge.Reminder, link string) string {
 	var who []string
 	for _, u := range r.Users {
 		who = append(who, mention(bridge.Mention{User: u}))
@@ -209,6 +210,9 @@ func Reminder(r bridge.Reminder) string {
 		} else {
 			text.WriteString(Escape(s.Text))
 		}
+	}
+	if len(who) > 0 && link != "" {
+		text.WriteString(" · <" + Escape(link) + "|" + render.LabelOpen + ">")
 	}
 	return render.Remind(who, text.String())
 }

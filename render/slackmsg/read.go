@@ -67,7 +67,7 @@ func shortened(v bridge.View, c render.Card, body []render.Block, id string, who
 	case whole:
 		text += "This form is too large for Slack."
 		if i.Declinable {
-			text += " It can only be declined here."
+			text += " It can only be " + refusing(i) + " here."
 		}
 	default:
 		text += "All of it is too long for Slack, so it can only be " + refusing(i) + " here."
@@ -104,7 +104,7 @@ func refusing(i bridge.Interaction) string {
 	case i.LonePlan():
 		return "sent back"
 	}
-	return "declined"
+	return "closed without an answer"
 }
 
 // fullText returns the control that opens the whole text of a closed request or
@@ -155,7 +155,7 @@ func reviewControls(v bridge.View) []slack.Block {
 		out = controls(v, blockID(v), true, true)
 	}
 	if i.Declinable {
-		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.DeclineLabel(i), slack.StyleDefault)
+		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
 		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
 	}
 	c := render.NewCard(v, listedOnCard(i))

@@ -78,7 +78,7 @@ func others(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	var rows [][]Button
 	if i.Declinable {
-		rows = append(rows, []Button{{Text: render.DeclineLabel(i), Data: v.Token(bridge.ActionDecline, 0, 0)}})
+		rows = append(rows, []Button{{Text: render.LabelDecline, Data: v.Token(bridge.ActionDecline, 0, 0)}})
 	}
 	if command, whole := render.Command(i); whole && render.Runes(command) <= maxCopied {
 		rows = append(rows, []Button{copying(render.LabelCopy, command)})
@@ -124,9 +124,9 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 		}
 	}
 	if c.Whole && (!whole || !all) && !v.Waiting {
-		w.add("\n" + render.Shortened(w.extent) + " All of it is in the file ")
+		w.add("\n" + render.Shortened(w.extent) + " The file ")
 		w.add(fileName(v), "code")
-		w.add(".\n")
+		w.add(" has all of it, and says who asks.\n")
 	}
 	if c.Closed {
 		w.origin(c)
@@ -136,8 +136,13 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	for _, note := range render.Notes(v) {
 		w.add("\n" + note + "\n")
 	}
-	if d := v.Draft; d != nil && !v.Hides() {
-		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. If someone else clicks, the card shows that person’s answers instead. No answers are lost.\n")
+	switch d := v.Draft; {
+	case v.Hides() || v.Waiting:
+	case d != nil:
+		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. Nothing is sent before " + render.LabelSubmit +
+			", and the first to submit decides. If someone else clicks, the card shows that person’s answers instead. No answers are lost.\n")
+	case wizard(v):
+		w.add("\nNothing is sent before " + render.LabelSubmit + ", which follows the last field.\n")
 	}
 	if line := hint(v); line != nil && !v.Record.Interaction.Private {
 		w.add("\n")
@@ -361,9 +366,15 @@ func wizardKeys(v bridge.View) [][]Button {
 	if at > 0 {
 		nav = append(nav, back)
 	}
-	next := render.LabelNext
-	if value, other := v.Draft.Value(q); value.Empty() && other == "" && !q.IsRequired() {
+	next := render.LabelNext // keeps the answer
+	if value, other := v.Draft.Value(q); value.Empty() && other == "" {
 		next = render.LabelSkip
 	}
-	return append(rows, append(nav, Button{Text: next + " ▶", Data: v.Token(bridge.ActionStep, at+1, 0)}))
+	if next == render.LabelNext || !q.IsRequired() {
+		nav = append(nav, Button{Text: next + " ▶", Data: v.Token(bridge.ActionStep, at+1, 0)})
+	}
+	if len(nav) > 0 {
+		rows = append(rows, nav)
+	}
+	return rows
 }

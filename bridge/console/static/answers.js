@@ -55,7 +55,7 @@ function decisionsOf(c, send, brief) {
   }
   if (rest.children.length > 1) buttons.append(rest);
   if (c.fields.length) buttons.append(el("button", { type: "button", class: "good", onclick: () => send({}) }, "Submit"));
-  if (c.declinable) buttons.append(el("button", { type: "button", class: "bad", onclick: () => send({ decline: true }) }, c.fields.length > 1 ? "Decline to answer the whole form" : "Decline to answer"));
+  if (c.declinable) buttons.append(el("button", { type: "button", class: "bad", onclick: () => send({ decline: true }) }, "Close for everyone, no answer"));
   function ask(d, again) {
     const id = "wanted-" + c.id + "-" + d.id;
     const label = { reason: d.id === "respond" ? "Answer for the agent" : "Reason for the denial", input: "Edited input", confirm: c.confirm }[d.wants];

@@ -9,13 +9,13 @@ import (
 )
 
 // WhatStops says what a stop does, and what it cannot do.
-const WhatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A tool that runs already continues."
+const WhatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A step that is running may still finish."
 
 // WhatResumes says what a resumption does.
-const WhatResumes = "Its requests are shown again."
+const WhatResumes = "Its new requests are shown again. What was cancelled stays cancelled."
 
 const (
-	noteStopped      = "Stopped. " + WhatStops
+	noteStopped      = "Stopped. " + WhatStops + " To let it ask again, click Resume on its message."
 	noteMayNotStop   = "You may not stop this session. Nothing was changed. People who may read its requests can."
 	noteMayNotResume = "Only people who may answer requests of this session can resume it. Nothing was changed."
 	noteResumed      = "Resumed. " + WhatResumes

@@ -106,6 +106,12 @@ func (al *album) sheet(dir, service, group, device string, width, columns int, g
 	al.t.Helper()
 	name := service + "-" + group
 	drive(al.t, al.ctx, "lay out "+name, script(fmt.Sprintf("layOut(%q, %q, %d, %d, %t)", name, service, width, columns, gray)))
+	al.shot(filepath.Join(dir, name+"-"+device+".png"))
+}
+
+// shot takes the picture of what is laid out.
+func (al *album) shot(path string) {
+	al.t.Helper()
 	size := func(which string) int64 {
 		n, err := chromedp.Run(al.ctx, chromedp.Evaluate[float64](`document.querySelector("#sheet").getBoundingClientRect().`+which))
 		if err != nil {
@@ -118,9 +124,41 @@ func (al *album) sheet(dir, service, group, device string, width, columns int, g
 	if err != nil {
 		al.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+"-"+device+".png"), compact(al.t, raw), 0o644); err != nil {
+	if err := os.WriteFile(path, compact(al.t, raw), 0o644); err != nil {
 		al.t.Fatal(err)
 	}
+}
+
+// apart writes each copy of a group into files of its own, for people who shall say what
+// they read: a picture as wide as a phone, and a text, both with a number and without a
+// caption. It returns the captions by number.
+func (al *album) apart(dir, group string, next *int) (captions string) {
+	al.t.Helper()
+	for _, s := range rig.Services {
+		name := s + "-" + group
+		for n := 0; ; n++ {
+			layOut := fmt.Sprintf("layOut(%q, %q, 360, 1, false, %d)", name, s, n)
+			caption, err := chromedp.Run(al.ctx, chromedp.Evaluate[string](layOut))
+			if err != nil {
+				al.t.Fatal(err)
+			}
+			if caption == "" {
+				break
+			}
+			*next++
+			file := filepath.Join(dir, fmt.Sprintf("%03d-%s", *next, s))
+			al.shot(file + ".png")
+			text, err := chromedp.Run(al.ctx, chromedp.Evaluate[string]("asText()"))
+			if err == nil {
+				err = os.WriteFile(file+".txt", []byte(text+"\n"), 0o644)
+			}
+			if err != nil {
+				al.t.Fatal(err)
+			}
+			captions += fmt.Sprintf("%03d %s: %s\n", *next, s, caption)
+		}
+	}
+	return captions
 }
 
 // compact reduces a picture to its 256 most frequent colors.

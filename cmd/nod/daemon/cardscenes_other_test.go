@@ -56,8 +56,8 @@ func questionCards(al *album) {
 	al.card(g, "Yes or no", declinedCard)
 	al.Press("bo", declinedCard.On("slack"), render.LabelDecline)
 	declinedCard.End()
-	declinedCard.Closed("declined")
-	al.card(g, "Declined", declinedCard)
+	declinedCard.Closed("Closed without an answer")
+	al.card(g, "Closed without an answer", declinedCard)
 
 	fields := everyField()
 	fields.Declinable = true

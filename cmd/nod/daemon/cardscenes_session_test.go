@@ -6,8 +6,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// sessionCards pictures the message of a session while it waits for people, and
-// after its end.
+// sessionCards pictures the message of a session while it works, while it waits for
+// people, after a stop, and after its end.
 func sessionCards(al *album) {
 	const g = "sessions"
 	report := func(r bridge.SessionReport) {
@@ -30,6 +30,7 @@ func sessionCards(al *album) {
 	report(bridge.SessionReport{
 		State: bridge.SessionWorking, Title: "Fix the login", Host: "laptop", Folder: "~/shop", Branch: "main", Step: "Bash: make test",
 	})
+	picture("The session works", "is working")
 	first := request("make deploy")
 	al.Approve("ana", first.On("slack"))
 	first.End()
@@ -40,6 +41,13 @@ func sessionCards(al *album) {
 	picture("The session waits for people", "Run make migrate? · Open request")
 	al.Press("ana", third.On("slack"), render.LabelDeny)
 	third.End()
+	if _, err := al.Person.StopSession(al.Ctx, "deploy-bot", "login"); err != nil {
+		al.t.Fatal(err)
+	}
+	picture("The session is stopped", "was stopped by ana")
+	if _, err := al.Person.ResumeSession(al.Ctx, "deploy-bot", "login"); err != nil {
+		al.t.Fatal(err)
+	}
 	report(bridge.SessionReport{State: bridge.SessionFinished, Last: "The login works again. All 212 tests pass."})
 	picture("The session has ended", "has finished")
 }

@@ -19,25 +19,45 @@ import (
 )
 
 // TestPicturesOfCards takes the pictures of docs/contribute/cards.md, for
-// `make screenshot`.
+// `make screenshot`. With NOD_CARDS_APART, it writes each card to files of its own in
+// this folder instead, and their captions next to it.
 func TestPicturesOfCards(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("NOD_SCREENSHOTS")
-	if dir == "" {
+	dir, apart := os.Getenv("NOD_SCREENSHOTS"), os.Getenv("NOD_CARDS_APART")
+	switch {
+	case apart != "":
+		dir = apart
+	case dir == "":
 		t.Skip("make screenshot takes them")
+	default:
+		dir = filepath.Join(dir, "cards")
 	}
-	dir = filepath.Join(dir, "cards")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for group, scenes := range map[string]func(*album){
-		"approvals": approvalCards, "endings": endingCards, "questions": questionCards, "rest": otherCards, "long": longCards, "sessions": sessionCards,
+	written, captions := 0, ""
+	for _, g := range []struct {
+		name   string
+		scenes func(*album)
+	}{
+		{"approvals", approvalCards}, {"endings", endingCards}, {"questions", questionCards}, {"rest", otherCards}, {"long", longCards},
+		{"sessions", sessionCards},
 	} {
-		t.Run(group, func(t *testing.T) {
+		t.Run(g.name, func(t *testing.T) {
 			al := newAlbum(t, rig.New(t, rig.Options{Config: cardConfig}))
-			scenes(al)
-			al.sheets(dir, group)
+			g.scenes(al)
+			if apart != "" {
+				captions += al.apart(apart, g.name, &written)
+				return
+			}
+			al.sheets(dir, g.name)
 		})
+	}
+	if apart == "" {
+		return
+	}
+	if err := os.WriteFile(apart+"-captions.txt", []byte(captions), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -234,7 +254,7 @@ func (e *endings) approved() {
 
 	always := e.ask("make test")
 	e.Decide("ana", always.On("slack"), render.LabelAlways)
-	e.done("Approved, and repeats", always, "and repeats")
+	e.done("Approved, also for all repeats", always, "also for all repeats")
 }
 
 func (e *endings) closed() {
@@ -244,7 +264,7 @@ func (e *endings) closed() {
 
 	stopped := e.ask(deletePod)
 	e.Decide("bo", stopped.On("slack"), render.LabelDenyStop)
-	e.done("Denied and stopped", stopped, "stopped")
+	e.done("Denied and stopped", stopped, "must stop")
 
 	late := asks("release-90", deletePod)
 	late.Timeout = bridge.Duration(inTime)
@@ -289,5 +309,5 @@ func (e *endings) withheld() {
 	if _, err := e.Agent.Open(e.Ctx, r, ""); err != nil {
 		e.t.Fatal(err)
 	}
-	e.says("discord", "endings", "Not shown, without the permission to attach files", "Not shown here")
+	e.says("discord", "endings", "Not shown, without the permission to attach files", "Cannot be answered here")
 }

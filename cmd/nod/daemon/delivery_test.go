@@ -300,7 +300,7 @@ func TestDraftMakesTextLong(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: rig.Only("telegram")})
 	a := r.Ask(bridge.Request{Ask: bridge.Ask{
-		Prompt: strings.Repeat("word ", 780) + tail, Questions: []bridge.Question{
+		Prompt: strings.Repeat("word ", 768) + tail, Questions: []bridge.Question{
 			{ID: "a", Text: "A?", Widget: bridge.WidgetRadio, Options: samples.Choices("eu", "us")}, {ID: "b", Text: "B?", Widget: bridge.WidgetRadio, Options: samples.Choices("yes "+strings.Repeat("and more ", 12), "no")},
 		},
 	}})

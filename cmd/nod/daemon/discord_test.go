@@ -56,7 +56,7 @@ func TestDiscordRounds(t *testing.T) {
 	if got.State != bridge.StateUndeliverable || !strings.Contains(got.Response.Reason, "Missing Permissions") {
 		t.Errorf("the third round is %s: %+v", got.State, got.Response)
 	}
-	a.Closed("Not shown here")
+	a.Closed("Cannot be answered here")
 	if strings.Contains(sees(), "of second") {
 		t.Errorf("the third round shows %.500s", sees())
 	}
@@ -85,7 +85,7 @@ func TestDiscordRoundElsewhere(t *testing.T) {
 	b := a.As(next)
 	r.Eventually("the round is withheld on Discord", func() bool {
 		rec := b.StillPending()
-		return strings.Contains(b.Text("discord"), "Not shown here") && len(rec.Failures) == 1 && len(approving("telegram", r.Sandbox.Message(b.On("telegram")))) > 0
+		return strings.Contains(b.Text("discord"), "Cannot be answered here") && len(rec.Failures) == 1 && len(approving("telegram", r.Sandbox.Message(b.On("telegram")))) > 0
 	})
 	if n := len(b.Controls("discord")); n > 0 {
 		t.Errorf("Discord's message has %d controls", n)

@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestNothingUnseen clicks every control of every kind of card as if nothing
@@ -86,7 +87,7 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 		}
 		wg.Go(func() {
 			click := bridge.Click{Token: token, Ref: ref, Actor: bridge.Actor{Platform: s, User: user}, Inputs: inputs, Typed: "prod"}
-			denies := strings.Contains(c.Label, "Deny") || strings.Contains(c.Label, "Decline") || strings.Contains(c.Label, "Request changes")
+			denies := strings.Contains(c.Label, "Deny") || c.Label == render.LabelDecline || strings.Contains(c.Label, "Request changes")
 			if bridge.PeekAction(token) == bridge.ActionMore {
 				if f, v, err := e.Form(r.Ctx, click); err != nil || v.Kind != bridge.VerdictInvalid && !f.DenyOnly {
 					t.Errorf("%q offers approvals: %+v, %v", c.Label, v, err)

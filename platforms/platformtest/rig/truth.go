@@ -110,7 +110,7 @@ func told(rec bridge.Record) []string {
 			"slack": " · in Slack", "discord": " · in Discord", "telegram": " · in Telegram", bridge.PlatformAPI: " · in the console or the API",
 		}[a.Platform])
 	}
-	if rec.State.Decided() || rec.State == bridge.StateAnswered {
+	if responded(rec) {
 		out = append(out, receipts[receipt(rec)])
 	}
 	if resp.Reason != "" && rec.State != bridge.StateExpired && terminal[resp.Reason] == "" {
@@ -144,7 +144,7 @@ func answers(rec bridge.Record) []string {
 func untold(rec bridge.Record) []string {
 	var out []string
 	withdrawn := rec.State == bridge.StateCancelled && rec.Response.WithdrawnBy != nil && !rec.Delivered.IsZero()
-	decided := rec.State.Decided() || rec.State == bridge.StateAnswered || withdrawn
+	decided := responded(rec) || withdrawn
 	for n, s := range receipts {
 		if !decided || n != receipt(rec) {
 			out = append(out, s)
@@ -154,6 +154,12 @@ func untold(rec bridge.Record) []string {
 		return append(out, "Expires ", "waiting for ")
 	}
 	return append(out, "✅ Approved", "❌ Denied", "⌛", "🚫", "✏️")
+}
+
+// responded reports whether a person, or nod for them, gave the response of a record.
+func responded(rec bridge.Record) bool {
+	declined := rec.State == bridge.StateCancelled && rec.Response.Actor != nil
+	return declined || rec.State.Decided() || rec.State == bridge.StateAnswered
 }
 
 // receipt returns the index among receipts that is true of a record.
@@ -193,11 +199,11 @@ func headline(rec bridge.Record) string {
 	case bridge.StateApproved:
 		switch {
 		case resp.Scope == bridge.ScopeSession:
-			return "✅ Approved by " + who + covers(rec, ", and repeats in this session", ", with its rule in this session", " for this session")
+			return "✅ Approved by " + who + covers(rec, ", also for repeats in this session", ", also for its rule in this session", " for this session")
 		case resp.Scope == bridge.ScopeAlways && rec.Interaction.Approval.AgentRemembers:
 			return "✅ Always approved by " + who
 		case resp.Scope == bridge.ScopeAlways:
-			return "✅ Approved by " + who + covers(rec, ", and repeats", ", with all its rule covers", "")
+			return "✅ Approved by " + who + covers(rec, ", also for all repeats", ", also for all its rule covers", "")
 		case len(resp.Input) > 0:
 			return "✅ Approved by " + who + " with changes"
 		}
@@ -208,7 +214,7 @@ func headline(rec bridge.Record) string {
 		return "⌛ Expired: no one answered in "
 	case bridge.StateCancelled:
 		if resp.Actor != nil {
-			return "🚫 " + who + " declined to answer"
+			return "🚫 Closed without an answer by " + who
 		}
 		if s := terminal[resp.Reason]; s != "" {
 			if rec.Interaction.Approval == nil {

@@ -18,22 +18,48 @@
   const sheets = new CSSStyleSheet(); // the page allows no style elements
   sheets.replaceSync(css);
   document.adoptedStyleSheets = [sheets];
-  window.layOut = (sheet, service, width, columns, gray) => {
+  window.layOut = (sheet, service, width, columns, gray, only = -1) => { // only: one copy, without its caption
     document.querySelector("#sheet")?.remove();
     document.body.className = "sheet" + (gray ? " gray" : "");
     const at = document.createElement("div");
     at.id = "sheet";
     at.style.setProperty("--n", columns);
     at.style.setProperty("--w", width + "px");
-    for (const shot of window.album[sheet] || []) {
+    const all = window.album[sheet] || [];
+    for (const shot of only < 0 ? all : all.slice(only, only + 1)) {
       const figure = document.createElement("figure");
       figure.innerHTML = '<figcaption></figcaption><section class="service"></section>';
       figure.firstChild.textContent = shot.caption;
+      figure.firstChild.hidden = only >= 0;
       figure.lastChild.id = service;
       figure.lastChild.append(shot.copy.cloneNode(true));
       at.append(figure);
     }
     document.body.append(at);
     scrollTo(0, 0);
+    return all[only]?.caption || "";
+  };
+  window.asText = () => {
+    const at = document.querySelector("#sheet");
+    const struck = (e) => getComputedStyle(e).textDecorationLine.includes("line-through");
+    for (const e of [...at.querySelectorAll("*")].filter(struck)) e.prepend("~~"), e.append("~~");
+    for (const e of at.querySelectorAll("select")) {
+      const options = [...e.options].map((o) => (o.selected ? "• " : "") + o.textContent);
+      e.replaceWith("[▾ " + options.join(" | ") + "]");
+    }
+    for (const e of at.querySelectorAll("input, textarea")) {
+      const choice = /radio|checkbox/.test(e.type);
+      e.replaceWith(choice ? (e.checked ? "(x) " : "( ) ") : "[____ " + (e.value || e.placeholder) + "]");
+    }
+    for (const e of at.querySelectorAll("button, summary")) e.prepend("["), e.append("]");
+    for (const e of at.querySelectorAll("ol, ul")) {
+      const items = [...e.children].slice(8);
+      if (items.length > 8) e.append("⋯ " + items.length + " more ⋯"), items.forEach((i) => i.remove());
+    }
+    for (const e of at.querySelectorAll("pre")) {
+      const lines = e.textContent.split("\n");
+      if (lines.length > 12) e.textContent = [...lines.slice(0, 8), "⋯ " + (lines.length - 8) + " more lines ⋯"].join("\n");
+    }
+    return at.innerText.trim();
   };
 }
