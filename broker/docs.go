@@ -65,7 +65,7 @@ func (e *ForgedError) Error() string {
 // Encode returns the document that replaces d with a value. The time for which it
 // is kept is that of d.
 func (ds Docs[T]) Encode(d Doc, v T) (Doc, error) {
-	raw, err := marshal(v)
+	raw, err := marshal(&v)
 	d.Format, d.Value = ds.format, raw
 	return d, err
 }
@@ -204,12 +204,6 @@ func Retry(ctx context.Context, try func() error) error {
 		case <-t.C:
 		}
 	}
-}
-
-// Wrap returns the document that replaces d with the JSON of a value.
-func (ds Docs[T]) Wrap(d Doc, raw []byte) Doc {
-	d.Format, d.Value = ds.format, raw
-	return d
 }
 
 // Is reports whether a key is one of the kind.

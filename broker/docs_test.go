@@ -115,9 +115,9 @@ func TestWith(t *testing.T) {
 	at := func(n int) time.Time { return time.UnixMilli(int64(n)) }
 	one := broker.Entry{Fields: []string{"a", "1"}}
 	a := broker.Change{From: at(1), Until: at(9), Journal: []broker.Entry{one}, Put: []broker.Doc{{Noted: 1}}, Urgent: true}
-	b := broker.Change{From: at(2), Until: at(5), Journal: []broker.Entry{one, one}, Put: []broker.Doc{{Noted: 2}, {}}, Keep: true}
+	b := broker.Change{From: at(2), Until: at(5), Journal: []broker.Entry{one, one}, Put: []broker.Doc{{Noted: 2}, {}}, Replicated: true}
 	for _, c := range []broker.Change{a.With(b), b.With(a)} {
-		if !c.From.Equal(at(2)) || !c.Until.Equal(at(5)) || len(c.Journal) != 3 || !c.Urgent || !c.Keep {
+		if !c.From.Equal(at(2)) || !c.Until.Equal(at(5)) || len(c.Journal) != 3 || !c.Urgent || !c.Replicated {
 			t.Errorf("it is %+v", c)
 		}
 	}

@@ -139,8 +139,8 @@ type Change struct {
 	// Urgent changes are also accepted when the database is out of memory. Redis 6.2
 	// refuses them as well, because its scripts have no flags.
 	Urgent bool
-	// Keep means that the change counts only once the configured replicas have it.
-	Keep bool
+	// Replicated means that the change counts only once the configured replicas have it.
+	Replicated bool
 }
 
 // Bound is the condition that an index has fewer than Max members.
@@ -159,9 +159,9 @@ type Member struct {
 	// members that the index has, so that members are in the order in which they were
 	// set.
 	At time.Time
-	// Keep is the time for which the index lives after this write. Zero leaves it
+	// IndexTTL is the time for which the index lives after this write. Zero leaves it
 	// unchanged.
-	Keep time.Duration
+	IndexTTL time.Duration
 }
 
 // Query selects members of an index.
@@ -206,7 +206,8 @@ type Census struct {
 	// Added is the number of entries that were ever added. It is 0 if the database
 	// does not count them.
 	Added int64
-	// Removed is the highest ID that was removed singly.
+	// Removed is the highest ID that was removed singly. It is empty if the database
+	// does not know it.
 	Removed string
 }
 
@@ -328,7 +329,7 @@ func (c Change) With(o Change) Change {
 	c.Set, c.Unset = append(c.Set, o.Set...), append(c.Unset, o.Unset...)
 	c.Request, c.Withdraw = append(c.Request, o.Request...), append(c.Withdraw, o.Withdraw...)
 	c.Journal = append(c.Journal, o.Journal...)
-	c.Urgent, c.Keep = c.Urgent || o.Urgent, c.Keep || o.Keep
+	c.Urgent, c.Replicated = c.Urgent || o.Urgent, c.Replicated || o.Replicated
 	return c
 }
 

@@ -70,7 +70,7 @@ func (gs grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 		given.Keep, d.Keep = bridge.AlwaysGrantTTL, max(g.Expires.Sub(gs.db.Now()), time.Millisecond)
 		mark, err := givenDocs.Encode(given, true)
 		*old = g
-		return broker.Change{Put: []broker.Doc{mark}, Set: []broker.Member{{Index: grantIndex, Name: name, At: g.Expires}}, Keep: true}, err
+		return broker.Change{Put: []broker.Doc{mark}, Set: []broker.Member{{Index: grantIndex, Name: name, At: g.Expires}}, Replicated: true}, err
 	})
 	return stored && err == nil, public(err)
 }
@@ -153,7 +153,7 @@ func (mem memory) Recall(ctx context.Context, agent, session, key string) (bridg
 			return "", public(err)
 		}
 		if v.Scope == bridge.ScopeOnce {
-			_, err := mem.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Unset: []broker.Member{{Index: memoryIndex, Name: d.ID}}, Keep: true, Urgent: true})
+			_, err := mem.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Unset: []broker.Member{{Index: memoryIndex, Name: d.ID}}, Replicated: true, Urgent: true})
 			var stale *broker.Stale
 			if errors.As(err, &stale) {
 				continue // another caller has used it

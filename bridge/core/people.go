@@ -59,7 +59,7 @@ func drop(ctx context.Context, db broker.Store, k broker.Key, index string) (exi
 			return nil
 		}
 		existed = true
-		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Keep: true, Urgent: true}
+		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Replicated: true, Urgent: true}
 		if index != "" {
 			c.Unset = []broker.Member{{Index: index, Name: k.ID}}
 		}
@@ -173,7 +173,7 @@ func (ps passkeys) AddPasskey(ctx context.Context, c passkey.Credential) error {
 func (ps passkeys) update(ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) error) error {
 	_, err := passkeyDocs.Update(ctx, ps.db, c.Name(), func(stored *passkey.Credential, d *broker.Doc) (broker.Change, error) {
 		err := rule(stored, d.Exists())
-		return broker.Change{Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Keep: true, Urgent: true}, err
+		return broker.Change{Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Replicated: true, Urgent: true}, err
 	})
 	return public(err)
 }

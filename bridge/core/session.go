@@ -43,7 +43,7 @@ func (ss stops) PutStop(ctx context.Context, s bridge.Stop) (bridge.Stop, error)
 		*stored, now = s, s
 		return broker.Change{
 			Below: []broker.Bound{{Index: stopIndex, Max: bridge.MaxStopped}}, Set: []broker.Member{{Index: stopIndex, Name: name}},
-			Journal: []broker.Entry{sessionEvent(bridge.EventStopped, s.Agent, s.Session, s.By)}, Keep: true, Urgent: true,
+			Journal: []broker.Entry{sessionEvent(bridge.EventStopped, s.Agent, s.Session, s.By)}, Replicated: true, Urgent: true,
 		}, nil
 	})
 	var full broker.Full
@@ -71,7 +71,7 @@ func (ss stops) DropStop(ctx context.Context, agent, session string, by bridge.A
 		stopped = true
 		_, err = ss.db.Do(ctx, broker.Change{
 			Drop: []broker.Version{docs[0].At()}, Unset: []broker.Member{{Index: stopIndex, Name: name}},
-			Journal: []broker.Entry{sessionEvent(bridge.EventResumed, agent, session, by)}, Keep: true, Urgent: true,
+			Journal: []broker.Entry{sessionEvent(bridge.EventResumed, agent, session, by)}, Replicated: true, Urgent: true,
 		})
 		return err
 	})
@@ -119,7 +119,7 @@ func (ps presence) Join(ctx context.Context, session, client string, enabled boo
 		}
 		c.Unset = append(c.Unset, gone...)
 	}
-	m := broker.Member{Index: all, Name: client, At: now.Add(bridge.PresenceTTL), Keep: 2 * bridge.PresenceTTL}
+	m := broker.Member{Index: all, Name: client, At: now.Add(bridge.PresenceTTL), IndexTTL: 2 * bridge.PresenceTTL}
 	c.Set = append(c.Set, m)
 	m.Index = able
 	if enabled {
@@ -262,7 +262,7 @@ func (mb mailbox) Acknowledge(ctx context.Context, agent, session, through strin
 		if bridge.CompareMessages(l.String(), through) <= 0 {
 			ids = append(ids, l.id)
 			c.Unset = append(c.Unset, broker.Member{Index: index, Name: string(l.id)})
-			c.Set = []broker.Member{{Index: index, Name: acknowledged, At: time.UnixMilli(l.ms), Keep: mb.in.retention + 3*bridge.MaxTimeout}}
+			c.Set = []broker.Member{{Index: index, Name: acknowledged, At: time.UnixMilli(l.ms), IndexTTL: mb.in.retention + 3*bridge.MaxTimeout}}
 		}
 	}
 	if len(ids) == 0 {

@@ -98,7 +98,7 @@ func (ss steerings) PutSteering(ctx context.Context, s bridge.Steering, key stri
 		out.ID, out.Fate = fmt.Sprintf("%d-%d", in.Last, rand.IntN(1e9)), bridge.FateWaiting
 		in.Waiting, d.Keep = append(in.Waiting, out.ID), steeringKeep
 		m, err := steeringDocs.Encode(broker.Doc{Key: steeringDocs.Key(out.ID), Keep: steeringKeep}, steered{Steering: out, Put: now})
-		c = broker.Change{Put: []broker.Doc{m}, Set: []broker.Member{untold(out.ID, now.Add(steeringGrace))}, Keep: true}
+		c = broker.Change{Put: []broker.Doc{m}, Set: []broker.Member{untold(out.ID, now.Add(steeringGrace))}, Replicated: true}
 		if err == nil && key != "" {
 			keyDoc.Keep = steeringKeep
 			keyDoc, err = steeringKeys.Encode(keyDoc, out.ID)
@@ -198,7 +198,7 @@ func (ss steerings) EndSteerings(ctx context.Context, agent, session, through st
 	}
 	done := 0
 	_, err := inboxDocs.Update(ctx, ss.db, life.Owner(agent, session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
-		c := broker.Change{Urgent: true, Keep: true}
+		c := broker.Change{Urgent: true, Replicated: true}
 		n := 0
 		for n < len(in.Waiting) && (through == "" || bridge.CompareMessages(in.Waiting[n], through) <= 0) {
 			n++

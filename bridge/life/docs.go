@@ -330,18 +330,13 @@ type CorrelationIDs struct {
 	ResponseID string `json:"ri,omitempty"`
 }
 
-// encodeBody returns the body as JSON, with the times that were stated.
-func encodeBody(i bridge.Interaction) ([]byte, error) {
+// stated returns a body with the times that were stated.
+func stated(i bridge.Interaction) bridge.Interaction {
 	if i.Stated != (bridge.Times{}) {
 		i.Created, i.Deadline = i.Stated.Created, i.Stated.Deadline
 	}
-	out, err := bridge.EncodeJSON(&i)
-	if err != nil {
-		return nil, bridge.Wrap(bridge.CodeInternal, err, "interaction")
-	}
-	return out, nil
+	return i
 }
 
-// Opened returns the body as JSON, with the times that were stated when the
-// interaction was opened.
-func (d *Docs) Opened() ([]byte, error) { return encodeBody(d.Body) }
+// Opened returns the body as JSON, as it was opened or last amended.
+func (d *Docs) Opened() []byte { return d.read[bodies.Key(string(d.ID))].Value }

@@ -309,7 +309,7 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 			w.Fatalf("%s has ended, and changes by %d decisions: %s", id, decisions, d)
 		}
 	case is.Life.State != "":
-		if decisions != 1 || is.Life.Response == nil || is.Life.Response.State != is.Life.State || is.Life.Nonce == "" || !c.Urgent || !c.Keep || is.Entry == "" {
+		if decisions != 1 || is.Life.Response == nil || is.Life.Response.State != is.Life.State || is.Life.Nonce == "" || !c.Urgent || !c.Replicated || is.Entry == "" {
 			w.Fatalf("%s ends by %d decisions: %+v", id, decisions, is.Life)
 		}
 		if person := is.Life.Response.Actor != nil; person && was.ID != "" && !w.now.Before(is.Life.Deadline) || is.Life.Nonce == "timeout" && w.now.Before(is.Life.Deadline) {
@@ -324,8 +324,8 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 			w.Fatalf("%s is pending after %d decisions", id, decisions)
 		}
 	}
-	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Keep) {
-		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Keep)
+	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Replicated) {
+		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Replicated)
 	}
 	w.checkIndexes(id, is)
 	for n, v := range is.Life.Votes {

@@ -156,7 +156,7 @@ func (t *Turn) Take(caller string) Verdict {
 	switch t.Life.Taker {
 	case "":
 		t.Life.Taker, t.lives = caller, true
-		t.change.Urgent, t.change.Keep = true, true
+		t.change.Urgent, t.change.Replicated = true, true
 		return Done
 	case caller:
 		return Kept
@@ -170,7 +170,7 @@ func (t *Turn) Send() Verdict {
 		return Kept
 	}
 	t.Life.Sent, t.lives = t.now, true
-	t.change.Urgent, t.change.Keep = true, true
+	t.change.Urgent, t.change.Replicated = true, true
 	return Done
 }
 

@@ -213,10 +213,10 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only such interactions can be deferred
 		t.Life.AfterHold = &o.AfterHold
 	}
-	t.change.Keep = true
+	t.change.Replicated = true
 	if i.Session != "" {
 		t.change.Set = append(t.change.Set, broker.Member{
-			Index: SessionIndex(i.Agent, i.Session), Name: string(i.ID), At: now, Keep: timeout + bridge.MaxTimeout + retention,
+			Index: SessionIndex(i.Agent, i.Session), Name: string(i.ID), At: now, IndexTTL: timeout + bridge.MaxTimeout + retention,
 		})
 	}
 	out.Turn, out.Created = t, true

@@ -37,11 +37,11 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	t.journal(bridge.EventResponse, resp.State, "", bridge.AuditDecision)
 	if !l.Queued.IsZero() && resp.State.Decided() {
 		t.change.Set = append(t.change.Set, broker.Member{
-			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), Keep: t.keep + 3*bridge.MaxTimeout,
+			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), IndexTTL: t.keep + 3*bridge.MaxTimeout,
 		})
 	}
 	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce
-	t.change.Urgent, t.change.Keep = true, true
+	t.change.Urgent, t.change.Replicated = true, true
 	t.change.Unset = append(t.change.Unset, broker.Member{Index: Deadlines, Name: string(t.ID)})
 	if l.Limited {
 		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})
@@ -61,7 +61,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 // only once the replicas have it.
 func (t *Turn) extend(wait time.Duration) {
 	l := &t.Life
-	t.change.Urgent, t.change.Keep = !t.fresh, true // one that is being opened can be refused
+	t.change.Urgent, t.change.Replicated = !t.fresh, true // one that is being opened can be refused
 	l.Deadline, l.AtDeadline = t.now.Add(wait), bridge.StateExpired
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
@@ -193,7 +193,7 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 	t.Life.Votes = append(rest, vote)
 	t.lives = true
 	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
-	t.change.Urgent, t.change.Keep = true, true
+	t.change.Urgent, t.change.Replicated = true, true
 	if rec := t.Record(t.now); rec.Enough(vote.State) {
 		t.Life.Receipt = v.Receipt
 		t.resolve(rec.Narrowed(v.Response), at, v.Nonce)

@@ -135,15 +135,15 @@ func (t *Turn) Change() (broker.Change, error) {
 		c.Journal = append(c.Journal, Entry(e.kind, t.ID, t.Life, e.state, e.data, e.audit))
 	}
 	if t.body {
-		raw, err := encodeBody(t.Body)
-		if err != nil {
-			return c, err
-		}
 		k := bodies.Key(string(t.ID))
 		d := broker.Doc{Key: k, Version: t.version(k), Keep: ttl + longer, Fresh: t.fresh}
 		d.Next = d.NextVersion()
 		t.Life.Body, t.lives = d.Next, true
-		c.Put = append(c.Put, bodies.Wrap(d, raw))
+		d, err := bodies.Encode(d, stated(t.Body))
+		if err != nil {
+			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
+		}
+		c.Put = append(c.Put, d)
 	}
 	key := lives.Key(string(t.ID))
 	if t.lives {

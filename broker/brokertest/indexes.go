@@ -101,7 +101,7 @@ var indexes = tests{
 	"life of indexes": func(t *testing.T, s broker.Store) {
 		short := shortly
 		set := func(index, name string, keep time.Duration) broker.Member {
-			return broker.Member{Index: index, Name: name, Keep: keep}
+			return broker.Member{Index: index, Name: name, IndexTTL: keep}
 		}
 		do(t, s, broker.Change{Set: []broker.Member{
 			set("short", "a", short), set("longer", "a", short), set("unchanged", "a", short), set("emptied", "a", short), set("forever", "a", 0),

@@ -120,8 +120,8 @@ func (s *Store) set(m broker.Member, at time.Time) {
 		}
 	}
 	x.members[m.Name] = m.At.Truncate(time.Millisecond)
-	if m.Keep > 0 {
-		x.expires = at.Add(m.Keep)
+	if m.IndexTTL > 0 {
+		x.expires = at.Add(m.IndexTTL)
 	}
 }
 

@@ -42,8 +42,8 @@ func (s *Store) Get(ctx context.Context, ks ...broker.Key) ([]broker.Doc, error)
 func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	one, versions := s.call(c)
 	q := s.queue
-	if one.keep && s.kept != nil {
-		q = s.kept
+	if one.replicated && s.confirmed != nil {
+		q = s.confirmed
 	}
 	if err := q.do(ctx, one); err != nil {
 		return broker.Done{}, err
@@ -58,7 +58,7 @@ func (s *Store) Confirm(ctx context.Context, read ...broker.Version) error {
 	if s.queue.replicas == 0 {
 		return nil
 	}
-	_, err := s.Do(ctx, broker.Change{If: read, Set: []broker.Member{{Index: "confirmed", At: s.Now(), Keep: time.Minute}}, Urgent: true, Keep: true})
+	_, err := s.Do(ctx, broker.Change{If: read, Set: []broker.Member{{Index: "confirmed", At: s.Now(), IndexTTL: time.Minute}}, Urgent: true, Replicated: true})
 	return err
 }
 
@@ -156,7 +156,7 @@ func (s *Store) call(c broker.Change) (*call, []int64) {
 	if c.Urgent {
 		script = s.scripts.urgent
 	}
-	return &call{script: script, keys: a.keys, args: a.argv, keep: c.Keep}, versions
+	return &call{script: script, keys: a.keys, args: a.argv, replicated: c.Replicated}, versions
 }
 
 // documents adds the documents of a change, and returns their new versions.
@@ -185,7 +185,7 @@ func (s *Store) members(a *args, c broker.Change) {
 	for _, m := range c.Set {
 		a.key(s.keys.index(m.Index))
 		a.add("set", optionalMillis(m.At), m.Name)
-		a.ttl(m.Keep)
+		a.ttl(m.IndexTTL)
 	}
 	for _, m := range c.Unset {
 		a.key(s.keys.index(m.Index))

@@ -28,12 +28,12 @@ const (
 // call is a script to run, or commands that only read. Its results may be read once
 // done is closed.
 type call struct {
-	ctx    context.Context
-	script *rdb.Script // nil for a read
-	keys   []string
-	args   []any
-	keep   bool // it succeeds only once the replicas have confirmed it
-	read   func(rdb.Pipeliner)
+	ctx        context.Context
+	script     *rdb.Script // nil for a read
+	keys       []string
+	args       []any
+	replicated bool // it succeeds only once the replicas have confirmed it
+	read       func(rdb.Pipeliner)
 
 	reply *rdb.Cmd
 	done  chan struct{}
@@ -56,7 +56,7 @@ func (c *call) size() int {
 // queue sends the calls of many callers through few connections.
 type queue struct {
 	client rdb.UniversalClient
-	// replicas is the number of replicas that must confirm a call with keep. It
+	// replicas is the number of replicas that must confirm a call with replicated. It
 	// may be 0.
 	replicas int
 	// guard is a key that each pipeline reads first on a Cluster; empty means none.
@@ -185,7 +185,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner,
 	var copies *rdb.IntCmd
 	// The error of each command is in its call.
 	_, _ = q.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
-		keep := false
+		replicated := false
 		if q.guard != "" {
 			p.Exists(ctx, q.guard)
 		}
@@ -195,9 +195,9 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner,
 				continue
 			}
 			c.reply = run(p, c)
-			keep = keep || c.keep
+			replicated = replicated || c.replicated
 		}
-		if keep && q.replicas > 0 {
+		if replicated && q.replicas > 0 {
 			copies = rdb.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
 			_ = p.Process(ctx, copies)                                                  // this only queues it
 		}
@@ -209,7 +209,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner,
 			again = append(again, c)
 			continue
 		}
-		if copies != nil && c.keep && c.reply.Err() == nil && copies.Val() < int64(q.replicas) {
+		if copies != nil && c.replicated && c.reply.Err() == nil && copies.Val() < int64(q.replicas) {
 			c.reply.SetErr(bridge.Wrap(bridge.CodeUnavailable, bridge.ErrUnconfirmed, "%d of %d replicas confirmed the write", copies.Val(), q.replicas).
 				WithHint("retry; redis.wait_replicas sets how many must confirm"))
 		}

@@ -43,17 +43,17 @@ type Options struct {
 // Store implements broker.Store. It is safe for concurrent use. Close ends its
 // background work; the client stays open.
 type Store struct {
-	client  rdb.UniversalClient
-	keys    keys
-	seals   *broker.Seals
-	scripts scripts
-	log     *slog.Logger
-	queue   *queue
-	kept    *queue // of changes that wait for replicas, so that others do not; may be nil
-	ready   readiness
-	offset  atomic.Int64 // of the server's clock, in ns
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	client    rdb.UniversalClient
+	keys      keys
+	seals     *broker.Seals
+	scripts   scripts
+	log       *slog.Logger
+	queue     *queue
+	confirmed *queue // of changes that wait for replicas, so that others do not; may be nil
+	ready     readiness
+	offset    atomic.Int64 // of the server's clock, in ns
+	stop      context.CancelFunc
+	done      sync.WaitGroup
 }
 
 var (
@@ -92,7 +92,7 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.queue = newQueue(s.client, replicas, guard)
 	if replicas > 0 {
-		s.kept = newQueue(s.client, replicas, guard)
+		s.confirmed = newQueue(s.client, replicas, guard)
 	}
 	if err := s.tryRights(ctx, o.WaitReplicas); err != nil {
 		s.closeQueues()
@@ -124,8 +124,8 @@ func (s *Store) Close() error {
 
 func (s *Store) closeQueues() {
 	s.queue.close()
-	if s.kept != nil {
-		s.kept.close()
+	if s.confirmed != nil {
+		s.confirmed.close()
 	}
 }
 

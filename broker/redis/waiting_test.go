@@ -52,7 +52,7 @@ func TestSlowReplica(t *testing.T) {
 	done := make(chan error, slow)
 	for range slow {
 		go func() {
-			_, err := s.Do(context.WithoutCancel(t.Context()), broker.Change{Journal: []broker.Entry{{Fields: []string{"a", "b"}}}, Keep: true})
+			_, err := s.Do(context.WithoutCancel(t.Context()), broker.Change{Journal: []broker.Entry{{Fields: []string{"a", "b"}}}, Replicated: true})
 			done <- err
 		}()
 	}
