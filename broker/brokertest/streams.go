@@ -88,7 +88,8 @@ var streams = tests{
 	"trimming": func(t *testing.T, s broker.Store) {
 		all := journal(t, s, 6)
 		before := must[broker.Census](t)(s.Census(t.Context(), broker.Journal))
-		if before.Last != all[5] || before.Added != 6 {
+		counts := before.Added != 0 // Redis 6.2 does not
+		if before.Last != all[5] || counts && before.Added != 6 {
 			t.Errorf("the census is %+v", before)
 		}
 		for _, n := range []int{1, 0, 1} { // backward, it has nothing to do
@@ -104,7 +105,7 @@ var streams = tests{
 			t.Fatal(err)
 		}
 		kept(t, s, broker.Journal, []string{all[2], all[5]})
-		if after := must[broker.Census](t)(s.Census(t.Context(), broker.Journal)); after.Removed != all[4] || after.Added != 6 {
+		if after := must[broker.Census](t)(s.Census(t.Context(), broker.Journal)); counts && (after.Removed != all[4] || after.Added != 6) {
 			t.Errorf("after a removal, the census is %+v", after)
 		}
 		if err := s.Remove(t.Context(), broker.Journal, nil); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// allowIt is what to do about a right that is missing. Redis 7 says so in other
-// words if a script needs it.
+// allowIt is what to do about a right that is missing. Redis says so in other words if a
+// script needs it, and Redis 7.2 and Valkey in others again.
 const allowIt = "allow it to the user in redis.url; docs/operate/redis.md has the ACL rule that nod needs"
 
 // refusals are the answers of Redis to a command that nod needs, by how they
@@ -21,6 +21,7 @@ var refusals = []struct{ start, hint string }{
 	{"OOM", "raise maxmemory, and keep the eviction policy noeviction"},
 	{"NOPERM", allowIt},
 	{"The user executing the script can't", allowIt},
+	{"ACL failure in script", allowIt},
 	{"READONLY", "connect nod to the master: this is a replica; with Sentinel, set master_name in redis.url"},
 	{"MOVED", "set redis.cluster to true: this is a node of a Cluster"},
 	{"CROSSSLOT", "set redis.cluster to true: this is a node of a Cluster"},
@@ -73,14 +74,17 @@ func unavailable(ctx context.Context, err error) error {
 	if !answered {
 		return bridge.Wrap(bridge.CodeUnavailable, err, "redis is unreachable")
 	}
-	text, _, _ := strings.Cut(answer.Error(), " script: ") // its hash and line follow
+	text, _, failed := strings.Cut(answer.Error(), ", on @user_script")
+	if at := strings.LastIndex(text, " script: "); failed && at >= 0 {
+		text = text[:at] // its hash follows
+	}
 	if len(text) > maxRefusal {
 		text = strings.ToValidUTF8(text[:maxRefusal], "") + "…"
 	}
 	text = strings.TrimSuffix(text, ".")
 	refused := bridge.Errorf(bridge.CodeUnavailable, "redis refuses: %s", text)
 	for _, r := range refusals {
-		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.start) || strings.Contains(text, "-"+r.start+" ") {
+		if strings.HasPrefix(strings.TrimPrefix(text, "ERR "), r.start) || strings.Contains(text, "-"+r.start+" ") || strings.Contains(r.start, " ") && strings.Contains(text, r.start) {
 			return refusal{refused.WithHint("%s", r.hint), answer}
 		}
 	}

@@ -5,6 +5,10 @@
 local refused
 local kinds = {s = KEYS[1], h = KEYS[2], z = KEYS[3], x = KEYS[4], l = KEYS[5]}
 local function clean() for _, k in ipairs(KEYS) do redis.pcall('DEL', k) end end
+-- The first command takes memory: once a script has written, Redis 7.2 and Valkey refuse
+-- nothing for a lack of it.
+local first = redis.pcall('SET', KEYS[1], '1')
+if type(first) == 'table' and first.err then refused = first.err .. ' (SET)' end
 clean()
 for line in string.gmatch(ARGV[1], '[^\n]+') do
   local parts = {}
