@@ -16,6 +16,7 @@ const (
 	jobLease       = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew       = 1500 * time.Millisecond
 	jobTimeout     = 20 * time.Second // limit for the calls of the platform
+	resultTimeout  = 4 * time.Second  // limit for writing what became of them, within the lease
 	jobsAtOnce     = 64
 	outboxPoll     = time.Second         // maximum delay until a job of a dead process is noticed
 	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
@@ -92,6 +93,11 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	default:
 		err = w.update(ctx, j)
 	}
+	if errors.Is(ctx.Err(), context.Canceled) { // another process may have the job
+		return ctx.Err()
+	}
+	ctx, cancel := forResult(ctx)
+	defer cancel()
 	if later, ok := errors.AsType[Later](err); ok {
 		return w.outbox.Retry(ctx, j, later.In, later.Reason)
 	}
@@ -101,12 +107,26 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	return w.failed(ctx, j, err)
 }
 
+// forResult returns a context for writing the result of a platform's call, which may
+// have taken all the time of the job, or ended after its lease.
+func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), resultTimeout)
+}
+
 // keepJob renews the lease of a job until ctx ends, and stops the work once
-// another process may have taken over the job.
+// another process may have taken over the job: when it has, or when the last successful
+// renewal is one lease old.
 func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
-	for bridge.Pause(ctx, jobRenew) {
-		if held, err := w.outbox.Extend(ctx, j, jobLease); err == nil && !held {
-			w.log.Warn("job lease lost", "job", j.ID)
+	ends := time.Now().Add(jobLease)
+	for bridge.Pause(ctx, min(jobRenew, time.Until(ends))) {
+		began := time.Now()
+		renewal, cancel := context.WithDeadline(ctx, ends)
+		held, err := w.outbox.Extend(renewal, j, jobLease)
+		cancel()
+		if err == nil && held {
+			ends = began.Add(jobLease)
+		} else if err == nil || !time.Now().Before(ends) {
+			w.log.Warn("job lease lost", "job", j.ID, "error", err)
 			stop()
 			return
 		}
@@ -147,6 +167,8 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return progressed(err, before, parts)
 	}
+	ctx, cancel := forResult(ctx)
+	defer cancel()
 	// First: a card that is recorded takes replies.
 	if err := w.threads.takesReplies(ctx, r, j.Destination, ref); err != nil {
 		return err
@@ -224,6 +246,8 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	if err != nil {
 		return progressed(err, before, parts)
 	}
+	ctx, cancel := forResult(ctx)
+	defer cancel()
 	if r.State.Final() {
 		w.seams.shown(ctx, r.Interaction)
 	}

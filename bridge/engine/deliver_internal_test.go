@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -467,6 +468,96 @@ func TestLostLease(t *testing.T) {
 			t.Errorf("it stopped after %s: %v", time.Since(began), ctx.Err())
 		}
 	})
+}
+
+// TestLeaseEnds checks that work stops when the last successful renewal of its lease is
+// one lease old, whether the store answers with errors or not at all.
+func TestLeaseEnds(t *testing.T) {
+	t.Parallel()
+	for name, answers := range map[string]bool{"errors": true, "silence": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice(t)
+				ctx, stop := context.WithCancel(t.Context())
+				w := *o.dispatcher
+				w.outbox = &unreachable{Outbox: w.outbox, renewals: 2, answers: answers}
+				began := time.Now()
+				w.keepJob(ctx, stop, bridge.Job{ID: "1"})
+				if d := time.Since(began); ctx.Err() == nil || d != 2*jobRenew+jobLease {
+					t.Errorf("it stopped after %s: %v", d, ctx.Err())
+				}
+			})
+		})
+	}
+}
+
+// unreachable is an outbox that cannot be reached after some renewals of leases.
+type unreachable struct {
+	bridge.Outbox
+	renewals int
+	answers  bool
+}
+
+func (u *unreachable) Extend(ctx context.Context, _ bridge.Job, _ time.Duration) (bool, error) {
+	if u.renewals > 0 {
+		u.renewals--
+		return true, nil
+	}
+	if !u.answers {
+		<-ctx.Done()
+	}
+	return false, bridge.Errorf(bridge.CodeUnavailable, "no connection")
+}
+
+// punctual is a store that takes nothing after the end of a context.
+type punctual struct {
+	*fake.Store
+}
+
+func (p punctual) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return bridge.Record{}, err
+	}
+	return p.Store.Mark(ctx, id, m)
+}
+
+func (p punctual) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.Store.Retry(ctx, j, d, reason)
+}
+
+// TestSlowResult checks that the result of a call of a platform that took all the time of
+// its job is stored: its message, or when to try again.
+func TestSlowResult(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		errs     []error
+		want     string
+		messages int
+	}{
+		"posted":  {nil, "post done", 1},
+		"timeout": {[]error{context.DeadlineExceeded}, "post retry in", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice(t)
+				o.chat.Each, o.chat.Errs = jobTimeout+time.Second, x.errs
+				w, cards := *o.dispatcher, *o.dispatcher.cards
+				cards.records = punctual{o.store}
+				w.outbox, w.cards = punctual{o.store}, &cards
+				r := o.store.Put(t, fake.Question("Ship it?"))
+				w.work(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0))
+				got := o.store.Get(r.Interaction.ID)
+				if gone := o.store.Outcomes(); len(gone) != 1 || !strings.HasPrefix(gone[0], x.want) || len(got.Messages) != x.messages {
+					t.Errorf("the job: %v, and the card: %v", gone, got.Messages)
+				}
+			})
+		})
+	}
 }
 
 // TestSweeper checks that deadlines are applied one after the other while there
