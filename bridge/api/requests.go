@@ -1,3 +1,5 @@
+// The way of a request: this file → open.go of bridge/engine.
+
 package api
 
 import (

@@ -1,3 +1,5 @@
+// The way of a request: rooms.go of bridge/rooms → this file → open.go of bridge/life.
+
 package core
 
 import (

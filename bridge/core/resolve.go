@@ -1,3 +1,5 @@
+// The way of a click: settle_check.go of bridge/engine → this file → resolve.go of bridge/life.
+
 package core
 
 import (

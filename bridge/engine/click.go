@@ -1,4 +1,4 @@
-// The way of a click: inbound.go of an adapter → rooms.go, click_check.go → this file → settle.go.
+// The way of a click: click_check.go → this file → settle.go.
 
 package engine
 

@@ -1,4 +1,5 @@
-// The way of a click: resolve.go of bridge/core requests jobs → this file → the card of a platform in render.
+// The ways of a click and of a request: do.go of broker/redis → this file → the card of an
+// adapter, such as message.go of render/slackmsg.
 
 package engine
 

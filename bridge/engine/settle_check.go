@@ -1,4 +1,4 @@
-// The way of a click: settle.go → these checks → resolve.go of bridge/core.
+// The way of a click: settle.go → this file → resolve.go of bridge/core.
 
 package engine
 

@@ -1,3 +1,5 @@
+// The way of a request: open.go of bridge/core → this file → do.go of broker/redis.
+
 package life
 
 import (

@@ -1,3 +1,5 @@
+// The way of a click: resolve.go of bridge/core → this file → do.go of broker/redis.
+
 package life
 
 import (

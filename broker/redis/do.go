@@ -1,3 +1,5 @@
+// The ways of a click and of a request: bridge/life → this file → deliver.go of bridge/engine.
+
 package redis
 
 import (

@@ -1,3 +1,5 @@
+// The way of a click: this file → rooms.go of bridge/rooms.
+
 package telegram
 
 import (

@@ -1,3 +1,5 @@
+// The ways of a click and of a request: deliver.go of bridge/engine → this file, the last one.
+
 package slackmsg
 
 import (

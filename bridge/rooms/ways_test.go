@@ -1,0 +1,46 @@
+package rooms_test
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWays checks that the first lines of the files on the way of a click and of a request
+// name the next file, in the order that docs/architecture.md has.
+func TestWays(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range []string{"request", "click"} {
+		_, section, _ := strings.Cut(string(raw), "\n## Path of a "+way+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		files := regexp.MustCompile("(?m)^- `(\\S+\\.go)`$").FindAllStringSubmatch(section, -1)
+		if len(files) < 8 {
+			t.Errorf("the way of a %s has %d files", way, len(files))
+		}
+		lines := 0
+		for n, f := range files {
+			text, err := os.ReadFile("../../" + f[1])
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			lines += strings.Count(string(text), "\n")
+			head, _, _ := strings.Cut(string(text), "\n\n")
+			head = strings.ReplaceAll(head, "\n// ", " ")
+			next := "the last one"
+			if n+1 < len(files) {
+				next = path.Base(files[n+1][1])
+			}
+			if !strings.Contains(head, "The way") || !strings.Contains(head, way) || !strings.Contains(head, next) {
+				t.Errorf("%s begins with %q; want the way of a %s, and %s", f[1], head, way, next)
+			}
+		}
+		t.Logf("the way of a %s has %d lines", way, lines)
+	}
+}
