@@ -137,7 +137,7 @@ var fresh = []struct {
 var ordinary = []string{
 	"M=$(go env GOMODCACHE)/x && sed -n '1,5p' $M/a.go", "for f in a b; do sed -n '1,60p' pkg/$f/x.go; done", "f=x.go; sed -n 1,5p \"$f\"", "git ls-files '*.go' | xargs sed -n 1p", "find . -name '*.go' -exec sed -i 's/a/b/' {} +", "while read -r f; do sed -n 1p \"$f\"; done < list.txt",
 	"curl -s -o /dev/null -w '%{http_code}' localhost:3000 && npm test", "curl -s http://localhost:$PORT/x | jq .", "curl -sSfL -H 'Accept: application/json' -d '{\"a\":1}' -X POST \"$URL\"",
-	"echo x > .gitignore", "cp .env.example .env", "mkdir -p docs && echo x > docs/a.md", "OUT=/tmp/x; git diff a..b > $OUT/y.diff", "D=~/.cache/x; ls \"$D\"; sqlite3 \"$D/y.db\" 'select 1'", "awk '$3 > 5 {print $1}' f", "awk '{print > \"a.txt\"}' f", "cp a.go b.go", "cp ~/.x/a.go b.go", "sed -i '' 's/\\.  A/. A/' a.go", "(cd .cache && ls > /tmp/x.txt); make",
+	"echo x > .gitignore", "cp .env.example .env", "mkdir -p notes && echo x > notes/a.md", "OUT=/tmp/x; git diff a..b > $OUT/y.diff", "D=~/.cache/x; ls \"$D\"; sqlite3 \"$D/y.db\" 'select 1'", "awk '$3 > 5 {print $1}' f", "awk '{print > \"a.txt\"}' f", "cp a.go b.go", "cp ~/.x/a.go b.go", "sed -i '' 's/\\.  A/. A/' a.go", "(cd .cache && ls > /tmp/x.txt); make",
 	"which sqlite3 && sqlite3 --version", "/usr/bin/python3 --version", "yarn", "npm test", "cargo t", "pip install -r requirements.txt", "python3 -m pip install -q x", "terraform apply", "docker rm x", "make build deploy",
 }
 
