@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
@@ -63,25 +65,48 @@ func TestLikeness(t *testing.T) {
 			t.Errorf("%s: %s", name, x.got)
 		}
 	}
-	var opened struct{ URL string }
-	if err := json.Unmarshal([]byte(call("/slack/api/apps.connections.open", "Bearer "+sandbox.SlackAppToken, url.Values{})), &opened); err != nil {
-		t.Fatal(err)
-	}
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(opened.URL, "wss://", "ws://", 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
-	if _, _, err := conn.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Disconnect("slack", 0); err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, _, err = conn.Read(t.Context())
-	}
-	if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
-		t.Errorf("the socket ends with %v", err)
+}
+
+// TestDisconnects checks that a connection that has been greeted can be ended at once.
+func TestDisconnects(t *testing.T) {
+	t.Parallel()
+	s := sandbox.New(sandbox.Options{NoLimits: true})
+	server := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); server.CloseClientConnections(); server.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
+	for range 100 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/slack/api/apps.connections.open", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+sandbox.SlackAppToken)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opened struct{ URL string }
+		err = json.NewDecoder(resp.Body).Decode(&opened)
+		resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, _, err := websocket.Dial(ctx, opened.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := conn.Read(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Disconnect("slack", 0); err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, _, err = conn.Read(ctx)
+		}
+		if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+			t.Fatalf("the socket ends with %v", err)
+		}
+		_ = conn.CloseNow() // it is closed
 	}
 }

@@ -54,27 +54,35 @@ func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	ctx, cancel := context.WithCancel(d.Context())
 	defer cancel()
-	if err := wsjson.Write(ctx, conn, raw.Object{
-		"type": "hello", "num_connections": n + 1, "connection_info": raw.Object{"app_id": app},
-		"debug_info": raw.Object{"host": "applink-sandbox", "build_number": 1, "approximate_connection_time": 3600},
-	}); err != nil {
+	s := &socket{conn: conn, acks: map[string]chan json.RawMessage{}}
+	if d.greet(ctx, s, n+1) != nil {
 		return
 	}
-	s := &socket{conn: conn, acks: map[string]chan json.RawMessage{}}
-	d.register(s, true)
-	defer d.register(s, false)
+	defer d.forget(s)
 	go s.ping(ctx, cancel)
 	s.read(ctx)
 }
 
-func (d *delivery) register(s *socket, open bool) {
+// greet tells the app that it is connected. From then on, the connection gets events
+// and can be ended.
+func (d *delivery) greet(ctx context.Context, s *socket, connections int) error {
 	d.Lock()
 	defer d.Unlock()
-	if open {
+	err := wsjson.Write(ctx, s.conn, raw.Object{
+		"type": "hello", "num_connections": connections, "connection_info": raw.Object{"app_id": app},
+		"debug_info": raw.Object{"host": "applink-sandbox", "build_number": 1, "approximate_connection_time": 3600},
+	})
+	if err == nil {
 		d.sockets[s] = true
-	} else {
-		delete(d.sockets, s)
+		d.Touch()
 	}
+	return err
+}
+
+func (d *delivery) forget(s *socket) {
+	d.Lock()
+	defer d.Unlock()
+	delete(d.sockets, s)
 	d.Touch()
 }
 
