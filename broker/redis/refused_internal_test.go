@@ -14,9 +14,9 @@ func (s said) Error() string { return string(s) }
 
 func (said) RedisError() {}
 
-// TestRefusals checks that errors say what Redis refuses, and what to do, in the words of
+// TestWordsOfVersions checks that errors say what Redis refuses, and what to do, in the words of
 // each version.
-func TestRefusals(t *testing.T) {
+func TestWordsOfVersions(t *testing.T) {
 	t.Parallel()
 	const line = " script: 20e9e1bb012f3d651a69f1409edcb93063fb3730, on @user_script:1."
 	for answer, want := range map[string]struct{ says, hint string }{
