@@ -318,3 +318,20 @@ func TestKeys(t *testing.T) {
 		t.Errorf("a key of another type: %v", err)
 	}
 }
+
+// TestWords checks each word of what a receipt proves.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	ana, at := bridge.Actor{Platform: "chat", User: "U1", Person: "ana"}, time.Date(2026, 11, 1, 10, 0, 0, 0, time.FixedZone("", 3600))
+	r := Receipt{ID: "i1", Agent: "ci", Digest: "d1", State: bridge.StateExpired, At: at}
+	const none = "expired by no person at 2026-11-01T09:00:00Z, request i1 of agent ci, sha256:d1"
+	if got := r.Words(); got != none {
+		t.Errorf("%q, want %q", got, none)
+	}
+	r.State, r.Actor, r.Assurance, r.ApprovedDigest = bridge.StateApproved, &ana, bridge.AssurancePasskey, "d2"
+	r.Votes = []bridge.Vote{{Actor: bridge.Actor{Platform: "chat", User: "U2", Person: "bo"}, State: bridge.StateApproved}, {Actor: ana, State: bridge.StateApproved, Assurance: bridge.AssurancePasskey}}
+	const two = "approved by ana (chat U1) with a passkey at 2026-11-01T09:00:00Z, request i1 of agent ci, sha256:d1, edited to sha256:d2, approved by bo, approved by ana with a passkey"
+	if got := r.Words(); got != two {
+		t.Errorf("%q, want %q", got, two)
+	}
+}

@@ -29,4 +29,5 @@ var targets = []target{
 	{"bridge/engine", nil},
 	{"broker/redis", []string{"bridge/core"}},
 	{"bridge/core", []string{"bridge/engine"}},
+	{"cmd/nod/daemon", nil},
 }
