@@ -111,11 +111,11 @@ func (c *climbing) climb(end time.Time) bool {
 		if !due.Before(c.from) && due.Before(c.to) {
 			due = c.to
 		}
+		if due.Sub(end).Abs() < 3*time.Second {
+			return true
+		}
 		if !due.Before(end) {
 			return false
-		}
-		if due.After(end.Add(-3 * time.Second)) {
-			return true
 		}
 		c.until(due.Add(-time.Second))
 		c.looks()
