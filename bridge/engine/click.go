@@ -18,19 +18,19 @@ import (
 // Clicks applies the clicks and typed text of people. Its methods that a list of
 // deciders has are the checks of every click.
 type Clicks struct {
-	records bridge.Records
-	drafts  bridge.Drafts
-	cards   *cards
-	people  *people.People
-	settler *Decisions
-	seams   *Seams
-	journal *journal.Journal
-	codes   *codes
-	reader  *reader
-	keys    bridge.Keyring
-	linking bool
-	watcher Watcher
-	log     *slog.Logger
+	records   bridge.Records
+	drafts    bridge.Drafts
+	cards     *cards
+	people    *people.People
+	decisions *Decisions
+	seams     *Seams
+	journal   *journal.Journal
+	codes     *codes
+	reader    *reader
+	keys      bridge.Keyring
+	linking   bool
+	watcher   Watcher
+	log       *slog.Logger
 }
 
 // Click is a click that is checked, and what the checks have found.
@@ -207,7 +207,7 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 	if a.DenyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, false, nil
 	}
-	rec, result, refusal, err := cl.settler.Conclude(ctx, a.Who, a.Record, r)
+	rec, result, refusal, err := cl.decisions.Conclude(ctx, a.Who, a.Record, r)
 	if err != nil {
 		return bridge.Verdict{}, false, err
 	}

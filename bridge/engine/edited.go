@@ -19,7 +19,7 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 	if a.DenyOnly != "" {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: a.DenyOnly}, nil
 	}
-	problem, err := cl.settler.unfitEdit(ctx, a.Record, input)
+	problem, err := cl.decisions.unfitEdit(ctx, a.Record, input)
 	if err != nil {
 		return bridge.Verdict{}, err
 	}

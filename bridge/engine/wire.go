@@ -38,7 +38,7 @@ func New(o Options) *Engine {
 		outcomes: db, records: db, seams: seams, journal: entries, evaluator: evaluator, people: people, mentions: notifier, log: log,
 	}
 	clicks := &Clicks{
-		records: db, drafts: db, cards: cards, people: people, settler: decisions, seams: seams, journal: entries,
+		records: db, drafts: db, cards: cards, people: people, decisions: decisions, seams: seams, journal: entries,
 		codes: &codes{notes: db}, reader: reader, keys: o.Keys, linking: o.Linking, watcher: watcher, log: log,
 	}
 	withdrawals := &withdrawals{
