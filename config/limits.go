@@ -91,7 +91,7 @@ func (l limit) word(s string) string {
 	if l.words == nil || slices.Contains(l.words, s) {
 		return ""
 	}
-	return fmt.Sprintf("unknown value %q (%s)%s", s, orOf(l.words), meant(s, l.words))
+	return fmt.Sprintf("unknown value %q (%s)%s", s, OrOf(l.words), meant(s, l.words))
 }
 
 // span writes a duration with its largest unit.

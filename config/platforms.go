@@ -113,11 +113,11 @@ func ParseTarget(s string) (Target, error) {
 		for _, k := range kinds.All {
 			like = append(like, k.Name+":"+k.Channel.Like)
 		}
-		return Target{}, fmt.Errorf("invalid destination %q (such as %s)", s, orOf(like))
+		return Target{}, fmt.Errorf("invalid destination %q (such as %s)", s, OrOf(like))
 	}
 	k, known := kinds.Named(platform)
 	if !known {
-		return Target{}, fmt.Errorf("unknown platform %q in %q; use %s", platform, s, orOf(kinds.Names()))
+		return Target{}, fmt.Errorf("unknown platform %q in %q; use %s", platform, s, OrOf(kinds.Names()))
 	}
 	channel, thread, _ := strings.Cut(rest, "/")
 	problem := k.Channel.Check(channel)
@@ -130,8 +130,8 @@ func ParseTarget(s string) (Target, error) {
 	return Target{platform, channel, thread}, nil
 }
 
-// orOf joins words as in a, b or c.
-func orOf(words []string) string {
+// OrOf joins words as in a, b or c.
+func OrOf(words []string) string {
 	last := len(words) - 1
 	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or ", " or ") + words[last]
 }

@@ -147,7 +147,7 @@ func (s *Init) choose(ctx context.Context) error {
 	}
 	for _, p := range s.Platforms {
 		if _, known := kinds.Named(p); !known {
-			return bridge.Errorf(bridge.CodeInvalid, "platforms: unknown platform %q", p).WithHint("use %s", strings.Join(kinds.Names(), ", "))
+			return bridge.Errorf(bridge.CodeInvalid, "platforms: unknown platform %q", p).WithHint("use %s", config.OrOf(kinds.Names()))
 		}
 	}
 	var err error
