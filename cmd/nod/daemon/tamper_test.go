@@ -39,7 +39,7 @@ var tampered = map[string]struct {
 	// A decision that was deleted or put back is missing. The daemon that recorded it
 	// notices that for a few seconds, and records it again.
 	"life": {lifeScene, outcomes{"pending", "forbidden", "forbidden", "denied", "not_found"}},
-	"body": {bodyScene, outcomes{"pending", "forbidden", "not_found", "forbidden", "not_found"}},
+	"body": {bodyScene, outcomes{"pending", "forbidden", "forbidden", "forbidden", "not_found"}},
 	// No one can approve on a card that is not known to be shown. Other cards and the
 	// console still take answers.
 	"card": {cardScene, outcomes{"shown", "not shown", "not shown", "shown", "not shown"}},
