@@ -31,7 +31,8 @@ func TestConfirmed(t *testing.T) {
 		data  string // "kept" is what the event had
 		fails bool
 	}{
-		"a request":                        {bridge.EventRequest, "", stored("", false), true, "new", false},
+		// Documents that no store has read have no text to tell.
+		"a request":                        {bridge.EventRequest, "", stored("", false), true, "", false},
 		"a request that is gone":           {bridge.EventRequest, "", found{err: gone}, true, "", false},
 		"a widened request that is gone":   {bridge.EventWidened, "", found{err: gone}, true, "", false},
 		"a decision on what is gone":       {bridge.EventResponse, bridge.StateApproved, found{err: gone}, false, "kept", false},
