@@ -28,9 +28,12 @@ type inquiry struct {
 	optional, dashes bool
 	// input means that an expansion is what a program prints, and data that the
 	// line has texts for it. Captured counts the commands around, whose output
-	// others read.
-	input, data bool
-	captured    int
+	// others read. Passed means that a program of the project gets an expansion.
+	input, data, passed bool
+	captured            int
+	// patches means that the line applies a patch, fed that it comes from a pipe,
+	// and brings that the line may compose it or load it.
+	patches, fed, brings bool
 }
 
 // made reports whether an expansion may be a text of the line, or of programs that
@@ -40,7 +43,7 @@ func (q *inquiry) made() bool { return q.input && q.data }
 // mayRun reports whether a line may run the target in a location.
 func (t target) mayRun(line, where string) bool {
 	q := &inquiry{target: t, where: where}
-	return !q.script(line) || q.optional && (q.dashes || q.made()) || q.runsWritten()
+	return !q.script(line) || q.optional && (q.dashes || q.made()) || q.passed && q.made() || q.runsWritten()
 }
 
 // script reports whether everything that a script of a shell runs is known.
@@ -179,6 +182,8 @@ func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
 		q.data = q.data || feeds(to)
 		if writes(to) {
 			q.written = append(q.written, wordText(to.Word))
+			call, ok := s.Cmd.(*syntax.CallExpr)
+			q.brings = q.brings || !ok || len(call.Args) == 0 || call.Args[0].Lit() != "git"
 		} else if to.Op != syntax.DplOut && wordText(to.Word) != "/dev/null" {
 			fed = true
 		}
@@ -233,6 +238,9 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 		return false
 	}
 	q.value(text)
+	if exported && settingsVariable.MatchString(a.Name.Value) {
+		q.ran = append(q.ran, text)
+	}
 	return a.Array == nil || q.node(a.Array, false)
 }
 
@@ -240,10 +248,13 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 // PATH, and programs may take commands from them, such as PAGER.
 var (
 	shellVariable = lazyregexp.New(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
-	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS")
+	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS UID GID")
 	dataVariable  = lazyregexp.New(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
 	plainValue    = lazyregexp.New(`^([0-9.]*|true|false|cat|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
 )
+
+// settingsVariable matches variables that name a file with settings.
+var settingsVariable = lazyregexp.New(`CONFIG|CREDENTIALS|SETTINGS`)
 
 // startVariable matches variables with directories and files from which programs
 // and their settings come.
@@ -288,10 +299,10 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	if q.calls++; q.calls > maxCommands || base == "" || isOpen(base) || strings.ContainsAny(base, "*?") || strings.Contains(dir, many) {
 		return false
 	}
-	name, args, ok := program(base), words[1:], true
+	name, args, at, ok := program(base), words[1:], "", true
 	q.data = q.data || q.captured > 0 && (name == "echo" || name == "printf" || slices.ContainsFunc(args, prints.MatchString))
 	if name == "git" {
-		args, ok = withoutSettings(args)
+		args, at, ok = withoutSettings(args)
 	}
 	if !ok || q.target.is(append(words[:1:1], args...)) {
 		return false
@@ -300,16 +311,25 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	if foreign { // a file of the project
 		q.ran = append(q.ran, words[0])
 	}
+	written, placed := len(q.written), len(q.placed)
 	known, listed := q.program(name, args, fed)
+	q.brings = q.brings || name != "git" && len(q.written) > written || q.captured > 0 && !passesOn[name]
+	q.written = append(q.written, under(at, q.written[written:])...)
+	q.placed = append(q.placed, under(at, q.placed[placed:])...)
 	switch {
 	case foreign:
+		q.passed = q.passed || !known && isOpen(args...)
 		return (known || !listed && !slices.ContainsFunc(append(q.dirs, dir), q.theirs)) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
 		said := func(w string) bool { return len(q.target.words) > 0 && q.target.means(0, w) }
-		return q.simple(args...) && !slices.ContainsFunc(args, said)
+		q.placed = append(q.placed, args...)
+		return !fed && q.simple(args...) && !slices.ContainsFunc(args, said)
 	}
 	return known || len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
 }
+
+// passesOn are programs that add nothing to the files of the project.
+var passesOn = set("git cat head tail")
 
 // installed are the directories of programs that a line may name with them.
 var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)

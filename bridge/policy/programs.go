@@ -21,6 +21,9 @@ var dataPrograms = set(`
 // builtins are builtins of shells that take numbers or names of variables.
 var builtins = set("exit return break continue shift wait unset read")
 
+// counted are those that take a number. Some shells evaluate it.
+var counted = set("exit return break continue shift")
+
 // copiers give a file another name.
 var copiers = set("cp mv ln install")
 
@@ -99,6 +102,9 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 			return false, true
 		}
 	}
+	if name == "git" && len(args) > 0 && args[0] == "apply" {
+		q.patches, q.fed = true, q.fed || fed
+	}
 	if len(args) > 0 {
 		if r, ok := habits[name+" "+args[0]]; ok {
 			return q.habit(name, r, args[1:], fed), true
@@ -120,6 +126,8 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return !slices.ContainsFunc(args, compares.MatchString) || each(args, numbers), true
 	case name == "set":
 		return each(args, settings.MatchString), true
+	case counted[name]:
+		return each(args, digits.MatchString), true
 	case builtins[name]: // they evaluate subscripts
 		q.input = q.input || name == "read"
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
@@ -159,8 +167,10 @@ var (
 )
 
 var (
-	hasText = lazyregexp.New(`^-[a-zA-Z]*[mFC]|^--(mess|file|no-edit|reuse)`)
-	hasEdit = lazyregexp.New(`^-[a-zA-Z]*e|^--edi`)
+	hasText  = lazyregexp.New(`^-[abeinopqsvz]*[mFC]|^--(mess|file|no-edit|reuse)`)
+	hasEdit  = lazyregexp.New(`^-[a-zA-Z]*e|^--e(d.*)?$`)
+	goesOver = lazyregexp.New(`^-[a-zA-Z]*[pi]|^--patc?h?$|^--int`) // each change, and may edit it
+	resumes  = lazyregexp.New(`^--cont|^(-r|--r[a-z]*=)i`)
 )
 
 // opensEditor reports whether git starts an editor, which reads its commands from a
@@ -172,7 +182,12 @@ func opensEditor(args []string) bool {
 		return true
 	case "config":
 		return edit || slices.Contains(args, "edit")
+	case "cherry-pick", "merge", "pull":
+		return edit || slices.ContainsFunc(args, resumes.MatchString)
+	case "add", "checkout", "reset", "restore", "stash":
+		return edit || slices.ContainsFunc(args, goesOver.MatchString)
 	case "commit", "tag", "notes", "revert":
+		edit = edit || args[0] == "commit" && slices.ContainsFunc(args, goesOver.MatchString)
 		return edit || !slices.ContainsFunc(args, hasText.MatchString)
 	}
 	return edit
@@ -222,8 +237,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	}
 	switch {
 	case sub == "" && !tools[name], listed(data, sub), listed(data, both):
-		hooks := func(w string) bool { return strings.HasPrefix(w, "--temp") }
-		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, hooks))
+		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, template.MatchString))
 	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"): // it starts env
 		return false
 	case name == "coverage" && slices.Contains(args, "-m") && !slices.ContainsFunc(args, func(w string) bool { return tools[w] && w != name }):
@@ -238,10 +252,11 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	}
 	for n, w := range args {
 		option, value, _ := strings.Cut(w, "=")
-		text := listed(textOptions, name+":"+option) || n > 0 && listed(textOptions, name+":"+args[n-1])
+		text := listed(textOptions, name+":"+option) || // an option after one may be its own
+			n > 0 && listed(textOptions, name+":"+args[n-1]) && (args[n-1] == "-ldflags" || !isOption(w))
 		switch {
 		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
-		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || strings.HasPrefix(w, "--temp")), name == "deno" && strings.Contains(w, "://"), (name == "make" || name == "rake") && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || template.MatchString(w)), name == "deno" && strings.Contains(w, "://"), (name == "make" || name == "rake") && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
 			return false
 		}
 	}
@@ -250,6 +265,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 
 var (
 	toolchain = lazyregexp.New(`^\+[a-z0-9.-]+$`)
+	template  = lazyregexp.New(`^--t(e.*|=.*)?$`) // a directory with hooks
 	evaluates = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
@@ -276,7 +292,7 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 		q.options(slices.Concat(a.texts, words))
 	}
 	switch {
-	case why != "" || strings.Contains(shown, many) && name != "curl":
+	case why != "" || strings.Contains(shown, many) && name != "curl" || name == "curl" && slices.ContainsFunc(r.valuesOf(a, "-w --write-out"), readsFormat):
 		return false
 	case !r.starts: // a client of a database runs what it reads
 		spread := strings.Contains(strings.Join(words, ""), many) && !severalFiles[name]
@@ -318,6 +334,12 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 		return q.file(words, fed)
 	}
 	return len(words) == 0 || q.command(words, fed)
+}
+
+// readsFormat reports whether curl reads a format from its input, which may name
+// files that it writes.
+func readsFormat(w string) bool {
+	return strings.HasPrefix(w, "@") && (w == "@-" || devices.MatchString(w[1:]))
 }
 
 // severalFiles are programs that take any number of files or addresses.

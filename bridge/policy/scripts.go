@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ var (
 	callInAwk = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
 	// computed is a file that awk writes under a name that it computes.
 	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*[^"\s>]`)
+	// spelled is one under a name with characters in another spelling.
+	spelled = lazyregexp.New(`>\s*"[^"]*\\`)
 	// goesOn is the end of a line after which the statement goes on.
 	goesOn = lazyregexp.New(`(,|&&|\|\|)[ \t]*(#[^\n]*)?\n\s*`)
 )
@@ -39,7 +42,7 @@ func quietAwk(a arguments) string {
 		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
 			return "the script may start a program"
 		}
-		if computed.MatchString(textInAwk.ReplaceAllString(script, `""`)) {
+		if spelled.MatchString(script) || computed.MatchString(textInAwk.ReplaceAllString(script, `""`)) {
 			return "the script may write any file"
 		}
 	}
@@ -139,11 +142,16 @@ var (
 )
 
 // withoutSettings returns the words of git without the options before its command,
-// and whether they are known.
-func withoutSettings(args []string) ([]string, bool) {
+// the directory to which these lead, and whether they are known. With another work
+// tree, git may write files anywhere.
+func withoutSettings(args []string) (words []string, dir string, known bool) {
 	a, why := gitOptions.parse(args)
-	known := why == "" && each(a.values, func(v string) bool {
+	known = why == "" && each(a.values, func(v string) bool {
 		return !strings.Contains(v, many) && (!strings.Contains(v, "=") || gitSettings.MatchString(v))
 	})
-	return a.files, known
+	if len(a.files) > 0 && len(gitOptions.valuesOf(a, "--work-tree")) > 0 {
+		_, reads := gitReaders[a.files[0]]
+		known = known && reads
+	}
+	return a.files, path.Join(gitOptions.valuesOf(a, "-C")...), known
 }

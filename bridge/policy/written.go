@@ -39,18 +39,45 @@ func (q *inquiry) starts(f string) bool {
 // candidates returns the files that a name may stand for: below the directories to
 // which the line goes, and with the values of its variables.
 func (q *inquiry) candidates(f string) []string {
-	out := []string{f}
-	if !path.IsAbs(f) && !strings.HasPrefix(f, "~") {
-		for _, dir := range q.dirs {
-			if f != "" && isOpen(f[:1]) {
-				out = append(out, path.Join(dir, "x"))
-			} else {
-				out = append(out, path.Join(dir, f))
-			}
+	out := filesIn(f)
+	for _, dir := range q.dirs {
+		if f != "" && isOpen(f[:1]) {
+			out = append(out, path.Join(dir, "x"))
+		} else {
+			out = append(out, under(dir, []string{f})...)
 		}
 	}
 	if slices.ContainsFunc(out, func(f string) bool { return isOpen(f) }) {
 		out = append(out, q.values...)
+	}
+	return out
+}
+
+// filesIn returns the files that a word may name: alone, or as the value of an
+// option, such as -vtDIR and type=local,dest=DIR.
+func filesIn(w string) []string {
+	out := []string{w}
+	if strings.ContainsAny(w, " \"'") {
+		return out
+	}
+	for n := 2; isOption(w) && n < len(w) && isLetter(w[n-1]); n++ {
+		out = append(out, w[n:])
+	}
+	if fields := strings.FieldsFunc(w, func(r rune) bool { return r == '=' || r == ',' }); len(fields) > 1 {
+		out = append(out, fields...)
+	}
+	return out
+}
+
+// under returns where relative files are after a change to a directory.
+func under(dir string, files []string) []string {
+	var out []string
+	for _, f := range files {
+		for _, f := range filesIn(f) {
+			if dir != "" && !path.IsAbs(f) && !strings.HasPrefix(f, "~") {
+				out = append(out, path.Join(dir, f))
+			}
+		}
 	}
 	return out
 }
@@ -63,6 +90,10 @@ func (q *inquiry) runsWritten() bool {
 	}
 	code := func(f string) bool { // cargo runs the examples in documentation
 		return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" || path.Ext(f) == ".md" && slices.Contains(q.ran, "cargo")
+	}
+	patch := func(f string) bool { return !changesGit[f] }
+	if q.patches && (q.data || q.brings) && (q.fed || slices.ContainsFunc(q.written, patch)) {
+		return true
 	}
 	open := slices.ContainsFunc(q.written, func(f string) bool { return isOpen(f) })
 	return any(q.ran, gitText.MatchString) || any(slices.Concat(q.written, q.placed), q.starts) || open && q.made() ||
@@ -80,7 +111,7 @@ var (
 	anything = lazyregexp.New(``)
 	// showsGit are the commands of git with --output, and changesGit those that
 	// write files of the project.
-	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff")
+	showsGit   = set("log diff show format-patch shortlog whatchanged diff-tree range-diff stash reflog")
 	changesGit = set("apply mv update-index notes hash-object")
 	// stores matches SQL that changes something.
 	stores = lazyregexp.New(`(?i)\b(insert|update|create|replace|alter|drop|delete)\b`)
@@ -98,17 +129,47 @@ func (q *inquiry) writes(name string, args []string) {
 		q.dirs = append(q.dirs, args...)
 	case re != nil && slices.ContainsFunc(args, re.MatchString), name == "kubectl" && slices.Contains(args, "cp"):
 		q.written = append(q.written, args...)
+	case name == "git" && first == "worktree":
+		for _, w := range args[1:] {
+			if startDir.MatchString(w) {
+				q.placed = append(q.placed, w)
+			}
+		}
 	case name == "git" && changesGit[first]:
 		q.written = append(q.written, first)
-	case copiers[name] && len(args) > 0: // the last one, unless an option names the directory
-		elsewhere := func(w string) bool { return strings.HasPrefix(w, "-t") || strings.HasPrefix(w, "--t") }
-		operands := slices.DeleteFunc(slices.Clone(args), isOption)
-		if slices.ContainsFunc(args, elsewhere) || len(operands) == 0 {
-			operands = append(operands, args...)
-		} else {
-			operands = operands[len(operands)-1:]
+		if first == "mv" {
+			q.copies(args[1:])
 		}
-		q.written = append(q.written, operands...)
+	case copiers[name]:
+		q.copies(args)
+	}
+}
+
+// elsewhere matches the option of copiers that names a directory.
+var elsewhere = lazyregexp.New(`^-[a-zA-Z]*t|^--t`)
+
+// copies notes where files get another name: the last word, unless an option names
+// the directory, or follows with a value. In a directory, they keep hidden names.
+func (q *inquiry) copies(args []string) {
+	operands := slices.DeleteFunc(slices.Clone(args), isOption)
+	if len(operands) == 0 {
+		q.written = append(q.written, args...)
+		return
+	}
+	from, to := operands[:len(operands)-1], operands[len(operands)-1]
+	if len(from) == 0 { // a link
+		from, to = operands, "."
+	}
+	q.written = append(q.written, to)
+	named := slices.ContainsFunc(args, elsewhere.MatchString)
+	if begin := slices.Index(args, operands[0]); named || slices.ContainsFunc(args[begin:], isOption) {
+		q.written = append(q.written, args...)
+	}
+	dir := named || len(from) > 1 || strings.HasPrefix(to, "~") || strings.HasSuffix(to, ".") || strings.HasSuffix(to, "/")
+	for _, f := range from {
+		if base := path.Base(f); strings.HasPrefix(base, ".") && (dir || base != f) && !temporary.MatchString(to+"/") {
+			q.written = append(q.written, path.Join(to, base))
+		}
 	}
 }
 
@@ -131,8 +192,11 @@ func (q *inquiry) habitWrites(name string, r reader, a arguments) {
 	case name == "curl":
 		out := r.valuesOf(a, "-o -D -c --output --dump-header --cookie-jar --output-dir")
 		for _, w := range r.valuesOf(a, "-w --write-out") {
-			if strings.Contains(w, "%output") || strings.HasPrefix(w, "@") {
-				out = append(out, w)
+			for _, m := range outputFile.FindAllStringSubmatch(w, -1) {
+				out = append(out, m[1])
+			}
+			if f, ok := strings.CutPrefix(w, "@"); ok {
+				q.ran = append(q.ran, f)
 			}
 		}
 		if slices.ContainsFunc(a.options, func(o string) bool { return o == "-O" || o == "--remote-name" }) {
@@ -141,6 +205,9 @@ func (q *inquiry) habitWrites(name string, r reader, a arguments) {
 		q.written = append(q.written, slices.DeleteFunc(out, func(f string) bool { return f == "-" || f == "/dev/null" })...)
 	}
 }
+
+// outputFile matches a file in a format of curl.
+var outputFile = lazyregexp.New(`%output\{(?:>>)?([^}]*)`)
 
 // valuesOf returns the values of some options.
 func (r reader) valuesOf(a arguments, names string) []string {
@@ -161,20 +228,32 @@ func (r reader) valuesOf(a arguments, names string) []string {
 }
 
 // outputOption matches the options with which tools name what they write.
-var outputOption = lazyregexp.New(`^--?(o|out[a-z-]*|dest[a-z-]*)$`)
+var outputOption = lazyregexp.New(`(?i)^--?(o|out[a-z-]*|dest[a-z-]*|junit-?xml|[a-z]+profile)$`)
 
 // places notes what a tool of the project writes where it is told to.
 func (q *inquiry) places(name, sub string, args []string) {
+	dir := ""
+	if n := slices.Index(args, "-C"); n >= 0 && n+1 < len(args) {
+		dir = args[n+1]
+	}
 	for n, w := range args {
 		option, value, _ := strings.Cut(w, "=")
 		if outputOption.MatchString(option) && value == "" && n+1 < len(args) {
 			value = args[n+1]
 		}
-		if outputOption.MatchString(option) {
-			q.placed = append(q.placed, value)
+		switch {
+		case name == "kubectl" && strings.HasPrefix(w, "-o"): // a format
+		case outputOption.MatchString(option):
+			q.placed = append(append(q.placed, value), under(dir, []string{value})...)
+		case name == "docker" && strings.HasPrefix(w, "-o"):
+			q.placed = append(q.placed, w)
 		}
 	}
-	if last := strings.Join(args[max(len(args), 1)-1:], ""); name == "git" && sub == "clone" && !strings.Contains(last, ":") {
+	if name == "git" && (sub == "clone" || sub == "submodule") {
+		last := strings.Join(args[max(len(args), 1)-1:], "")
+		if strings.Contains(last, ":") {
+			last = strings.TrimSuffix(path.Base(last), ".git")
+		}
 		q.placed = append(q.placed, last)
 	}
 }
