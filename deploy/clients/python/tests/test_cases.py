@@ -30,7 +30,7 @@ async def call(client, case, server):
     do = case.get("do", "approve")
     id = CASES["records"]["pending"]["interaction"]["id"]
     try:
-        nod = client(url, "token-of-the-agent", patience=0.8, window=case.get("window", 25))
+        nod = client(url, "token-of-the-agent", patience=3, window=case.get("window", 25))
         if do == "show":
             return (await maybe(nod.show(id)))["state"]
         if do == "wait":

@@ -12,7 +12,7 @@ async function call(c, server) {
   const { id } = table.records.pending.interaction;
   try {
     const url = (c.url ?? "{url}").replace("{url}", server.url).replace("{host}", server.host);
-    const nod = new Nod({ url, token: "token-of-the-agent", patience: 800, window: (c.window ?? 25) * 1000 });
+    const nod = new Nod({ url, token: "token-of-the-agent", patience: 3000, window: (c.window ?? 25) * 1000 });
     if (c.do === "show") return (await nod.show(id)).state;
     if (c.do === "wait") return (await nod.wait(id)).state;
     if (c.do === "list") return (await nod.list()).items[0].state;
