@@ -41,8 +41,9 @@ func (c *CompletedView) Check(questions []Question) error {
 	return nil
 }
 
-// Action returns what the person did: approve, deny, submit or cancel. It is
-// empty if no person decided.
+// Action returns the action that the state stands for: approve, deny, submit or
+// cancel, whether a person, a rule or the timeout decided. It is empty for other
+// states, and for a cancellation by no person.
 func (r Response) Action() string {
 	switch r.State {
 	case StateApproved:

@@ -4,9 +4,10 @@
 // database.
 //
 // A type belongs here if packages that do not import each other exchange it.
-// Code that acts on requests belongs in bridge/engine, the format of another
+// The rules of a request belong in bridge/life and bridge/people, its way to
+// people in bridge/engine, one capability in bridge/rooms, the format of another
 // system in bridge/dialect, the layout of a card in render, and a Redis key or
-// script in broker. The package does no I/O and imports none of these.
+// script in broker/redis. The package does no I/O and imports none of these.
 //
 // An agent sends a [Request], which is an [Ask] with its transport options. An
 // [Interaction] embeds the Ask, and adds its destinations and responders
@@ -25,11 +26,11 @@
 //	           ├─ superseded    a newer prompt took over its messages
 //	           └─ undeliverable no one could be reached
 //
-// One script in the store ([Store.Settle]) makes the transition exactly once,
+// One change in the store ([Store.Settle]) makes the transition exactly once,
 // for the first caller. Everything else follows from the stored state: waiting
 // callers read it, and outbox jobs update every posted message to match it.
 //
-// Chat platforms implement [Platform], and the database implements [Store].
+// Chat platforms implement [Platform], and bridge/core implements [Store].
 //
 // If a process dies, the stored state is still complete. An interaction whose
 // messages were not posted has a posting job, and a settled one whose messages

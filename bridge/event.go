@@ -77,7 +77,7 @@ type ListFilter struct {
 	// May reports whether the caller may read a record. If it is nil, the
 	// caller may read all.
 	May func(Record) bool `json:"-"`
-	// AsStored returns records that do not verify unchanged, for
+	// AsStored returns records that fail verification as they are stored, for
 	// inspection. Otherwise such a record is returned as closed without a
 	// decision.
 	AsStored bool

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// withoutNull returns the keywords of a property that can be null as those of
-// one that cannot, and reports whether it can. It understands a list of types,
+// withoutNull returns the keywords of a property without null, and reports whether
+// the property is nullable. It understands a list of types,
 // nullable, and null among the choices or the alternatives.
 func withoutNull(at string, raw json.RawMessage) (all memberList, nullable bool, err error) {
 	if all, err = members(at, raw); err != nil {

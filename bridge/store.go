@@ -85,7 +85,8 @@ type Records interface {
 	// cut, the caller may wait on another one.
 	Abandon(ctx context.Context, id ID, name string, cut bool, end Response) (Record, error)
 	// Sending stores that the response of a closed record is about to be sent. If
-	// only one caller may get it, it is the first; any other gets a RepeatedError.
+	// only one caller may get the response, the first one does; any other caller gets
+	// a RepeatedError.
 	Sending(ctx context.Context, r Record, caller string) error
 	// Delivered stores that the agent has received the response of a closed
 	// record.

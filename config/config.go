@@ -2,8 +2,9 @@
 // environment, and checks all of it, so that every mistake is reported in one
 // run.
 //
-// This package holds plain data and its checks. The rules of the policy belong to
-// package policy. The daemon builds routes and platforms from the data.
+// This package holds plain data and its checks. The settings of a platform come from
+// its kind in platforms/kinds, and the rules of the policy belong to package policy. The
+// daemon builds routes and platforms from the data.
 package config
 
 import (

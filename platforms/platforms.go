@@ -3,7 +3,8 @@
 // setup.
 //
 // Code for a single platform belongs in the package of its adapter. The content
-// of a card belongs in package render, and the effect of a click in the engine.
+// of a card belongs in package render, and the effect of a click in bridge/rooms
+// and below. A platform is described by its [Kind].
 package platforms
 
 import (

@@ -3,7 +3,7 @@
 // describes every path and is served at /openapi.yaml.
 //
 // This package handles transport: authentication, limits, decoding, waiting and
-// streaming. Rules about requests belong to the engine, and formats of other
+// streaming. Rules about requests belong to bridge/rooms and below, and formats of other
 // systems to bridge/dialect.
 package api
 

@@ -4,7 +4,7 @@
 // served unchanged.
 //
 // This package holds the page, its sessions, and its view of a request.
-// Decisions belong to the engine, and data for other programs to bridge/api.
+// Decisions belong to bridge/rooms and below, and data for other programs to bridge/api.
 package console
 
 import (

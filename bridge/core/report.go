@@ -31,8 +31,8 @@ const reportIndex = "reports"
 // subagentsMost is the number of subagents whose names are kept.
 const subagentsMost = 40
 
-// merge merges a report at a time into the status, and reports whether people have to
-// see the change at once.
+// merge merges a report that arrived at a time into the status, and reports whether
+// people have to see the change at once.
 func (s *reported) merge(r bridge.SessionReport, now time.Time) (urgent bool) {
 	at := r.At
 	if at.IsZero() || at.After(now) {

@@ -140,7 +140,7 @@ func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
 const (
 	expireMost   = 64 // interactions at a time
 	expireFlight = 3  // in flight
-	expireCall   = 32 // as many rounds of interactions that are over end a call of Expire
+	expireCall   = 32 // full rounds of ended interactions after which Expire returns
 )
 
 // A process looks again at an interaction that it cannot expire: soon if the database

@@ -4,7 +4,7 @@
 // and on-call schedules for group members, and caches each answer for a short
 // time.
 //
-// Whether a person may respond to a request belongs to the engine. The
+// Whether a person may respond to a request belongs to bridge/people. The
 // schedules themselves belong to bridge/oncall.
 package directory
 

@@ -1,8 +1,8 @@
 // Package oncall determines who is on call: from a rotation in the config, from
 // a calendar, or from the schedule of a service.
 //
-// This package reads schedules. Asking the people on call belongs to the
-// directory and the engine.
+// This package reads schedules. Looking up the people on call belongs to
+// bridge/directory, and telling them to bridge/tell.
 package oncall
 
 import (

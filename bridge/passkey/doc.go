@@ -9,6 +9,6 @@
 // fingerprint or a PIN.
 //
 // Code belongs here if it works on values alone. Code that reads or writes the
-// store belongs in broker, which implements [Store], and pages belong in
+// store belongs in bridge/core, which implements [Store], and pages belong in
 // bridge/console.
 package passkey

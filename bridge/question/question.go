@@ -143,7 +143,7 @@ func (b *broker) Request(ctx context.Context, req Request) (Response, error) {
 }
 
 // first returns the first answer, from the chats or from this process. If the
-// callback shows the request, the chats can only add an answer.
+// callback shows the request, an error from the chats does not end the wait.
 func first(ctx context.Context, c *chat, mine <-chan Response, shown bool, none Response) (Response, error) {
 	var refused error
 	for {

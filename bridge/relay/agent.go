@@ -357,8 +357,8 @@ func (a *Agent) body(m Message, session string) ([]byte, error) {
 	return encode(out)
 }
 
-// Wait returns when no request is pending in chat, and reports that the sessions
-// have ended. It is called when either side is gone.
+// Wait waits until no request is pending in chat, and then tells the daemon that the
+// sessions have ended. It is called when either side is gone.
 func (a *Agent) Wait() {
 	a.work.Wait()
 	if a.attendant != nil {

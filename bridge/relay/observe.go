@@ -54,8 +54,8 @@ func (a *attachment) changed(thread string, now status) {
 	}
 }
 
-// attend reports the changes of a thread, and interrupts it while it is
-// stopped.
+// attend reports the changes of a thread, and interrupts its running turn if a person
+// has stopped the thread.
 func (a *attachment) attend(ctx context.Context, o *observed) {
 	defer o.end()
 	poll := time.NewTicker(stopPoll)

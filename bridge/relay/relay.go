@@ -3,8 +3,8 @@
 // before it forwards it, so that the receiver reads what nod read. It does not
 // forward a message that it cannot parse completely.
 //
-// This package forwards messages and decides which of them people must answer
-// first. The meaning of a single message belongs to the dialects.
+// This package runs in nod's commands next to the agent. It forwards messages and
+// decides which of them people must answer first. The meaning of a single message belongs to the dialects.
 package relay
 
 import (

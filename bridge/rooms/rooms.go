@@ -50,7 +50,7 @@ type House struct {
 	webhooks *webhook.Room
 }
 
-// What platforms call for people.
+// A House is what platforms call for people.
 var _ interface {
 	bridge.Sink
 	bridge.Desk

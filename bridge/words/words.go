@@ -1,5 +1,5 @@
-// Package words has the sentences with which nod answers people: after a click, a
-// command or a reply, and in reminders. It decides nothing, and cards have their words
+// Package words has the sentences with which nod answers people and that more than one
+// package needs: after a click, a command or a reply, and in reminders. It decides nothing, and cards have their words
 // in package render. Start with [Recorded] and [Late].
 package words
 

@@ -1,6 +1,6 @@
 // Package kinds lists the kinds of platforms that nod can connect. What a kind is
-// belongs in package platforms, and the code of each in its own package. Start with
-// All.
+// belongs in package platforms, and the code of each in its own package, so a new
+// platform is a package and a line here. Start with All.
 package kinds
 
 import (

@@ -3,7 +3,7 @@
 // it unchanged. It enforces the limits of the services, returns their error
 // bodies, and can inject faults.
 //
-// It does not depend on nod. It decodes the requests of bots as raw JSON and
+// It imports nothing of nod but bridge/lazyregexp. It decodes the requests of bots as raw JSON and
 // keeps its own data, so it can contradict a bot that misunderstands a service.
 //
 //	/slack/api/…        Web API; /slack/socket Socket Mode

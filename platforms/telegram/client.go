@@ -166,7 +166,8 @@ func (c *client) post(ctx context.Context, method, chat, kind string, body []byt
 	return nil
 }
 
-// proxied returns the row of an answer that is not of the API.
+// proxied returns the row of a response that does not come from the API, such as one
+// of a proxy.
 func proxied(status int) platforms.Row {
 	if status == http.StatusTooManyRequests {
 		return rowOf(status, "Too Many Requests")

@@ -136,9 +136,9 @@ func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a a
 	return s.notes.SetNote(ctx, key, at, ttl)
 }
 
-// awaits returns what a reply of a person to a message, or a click of theirs on it,
-// belongs to. It returns the zero value if nod does not wait for one there. It waits
-// for prompts that are being posted for the person.
+// awaits returns what a person's reply to a prompt, or click on it, belongs to, or the
+// zero value if the prompt awaits nothing. It first waits for prompts that are being
+// posted for the person.
 func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef, user string) (awaited, error) {
 	s.mu.Lock()
 	posting := slices.Clone(s.posting[user])

@@ -1,6 +1,6 @@
 // Package audit seals, checks, exports and trims the audit log, and signs answers in
-// the formats of other systems. It writes no entries: whoever changes something writes
-// them in the same change. Start with [Log.Run].
+// the formats of other systems. It writes no entries: votes and decisions bring theirs in
+// their own change, and package journal writes the others. Start with [Log.Run].
 package audit
 
 import (

@@ -1,5 +1,6 @@
 // Package escalation is the room of requests that no one answers: the steps of escalation
-// policies, reminders, snoozes and delegation. Package tell decides who is told, and how.
+// policies, reminders, snoozes and delegation. Package tell decides who is told, and how,
+// and the engine applies the deadline.
 // Start with [Room.Step].
 package escalation
 

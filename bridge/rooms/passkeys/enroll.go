@@ -85,8 +85,8 @@ const usedTTL = 2 * bridge.TicketTTL
 
 // accept checks the response of a key to a statement, and records the use of the
 // key. It returns CodeForbidden for a signature that was used before: synchronized
-// passkeys have no counter that would show it, and the counter of another would say
-// that the key was copied.
+// passkeys have no counter that would show the reuse, and the counter of any other
+// passkey would report a copied key.
 func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey.Credential, signed []byte) (passkey.Assertion, error) {
 	a, used, err := ps.Site.Check(st, keys, signed)
 	if a.Signature == "" {

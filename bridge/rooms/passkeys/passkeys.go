@@ -1,6 +1,6 @@
 // Package passkeys is the room of the keys with which people prove their approvals: they
-// are added, revoked, and asked for by a ticket. What a signature covers is decided in
-// package passkey. Start with [Room.Decide], which asks for a proof, and [Room.Sign].
+// are added, revoked, and asked for by a ticket. Package passkey decides what a
+// signature covers. Start with [Room.Decide], which asks for a proof, and [Room.Sign].
 package passkeys
 
 import (

@@ -1,7 +1,6 @@
 // Package daemon builds the nod service from a config, serves it, and applies
-// changes of the config. It is the only package that knows every platform, the
-// store and all entry points: it creates them from the config and connects
-// them. Commands and their flags do not belong here, nor do rules about
+// changes of the config. It creates the platforms, the store and the entry points
+// over HTTP from the config, and connects them. Commands and their flags do not belong here, nor do rules about
 // requests or anything else that works without the config.
 package daemon
 

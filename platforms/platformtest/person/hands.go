@@ -20,7 +20,7 @@ type Hands struct {
 	Ctx     context.Context
 	Sandbox *sandbox.Sandbox
 	Base    string // the address of the sandbox
-	// Events tell what happened: the changes of the chats, and those that the test adds.
+	// Events are the sources of events: changes of the chats, and sources that the test adds.
 	Events []await.Events
 	// Faulty means that the test makes nod fail, so people act again.
 	Faulty bool

@@ -288,8 +288,8 @@ func (c *Crash) Restart() {
 	c.StartDaemon()
 }
 
-// endLeases makes the jobs due that someone works on, and frees what someone holds.
-// It forgets the front ends of daemons.
+// endLeases makes leased jobs due, and removes all other leases and the front ends that
+// daemons registered.
 var endLeases = redis.NewScript(`
 for _, key in ipairs(redis.call('KEYS', '*:states')) do
   local jobs = redis.call('HGETALL', key)

@@ -32,7 +32,7 @@ func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 		text, full, err = r.telegramPayload(at, m)
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.ParseUint(placeholder.FindStringSubmatch(s)[1], 16, 32) // the pattern has only such digits
+		n, _ := strconv.ParseUint(placeholder.FindStringSubmatch(s)[1], 16, 32) // the pattern matches only hex digits
 		return string(rune(n))
 	}), full, err
 }
