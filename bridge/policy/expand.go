@@ -115,10 +115,10 @@ func counts(p *syntax.ParamExp) bool {
 }
 
 // spreads reports whether an expansion in double quotes may result in several
-// words.
+// words, or joins several.
 func spreads(p syntax.WordPart) bool {
 	e, ok := p.(*syntax.ParamExp)
-	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil || e.Excl)
+	return ok && (e.Param == nil || e.Param.Value == "@" || e.Param.Value == "*" || e.Index != nil || e.Excl)
 }
 
 // braces reports whether a text outside quotes becomes several words.

@@ -28,9 +28,19 @@ type inquiry struct {
 	optional, dashes bool
 	// input means that an expansion is what a program prints, and data that the
 	// line has texts for it. Captured counts the commands around, whose output
-	// others read. Passed means that a program of the project gets an expansion.
-	input, data, passed bool
-	captured            int
+	// others read. Changed means that an expansion is not the value of a variable, but
+	// made of it.
+	input, data, changed bool
+	captured             int
+	// runs means that the line starts programs of the project, passed that one of
+	// them gets an expansion as an argument. Code means that a variable has a text
+	// that a program may evaluate, and open that one has an expansion.
+	runs, passed, code, open bool
+	// piped means that a program of the project reads what a pipe brings.
+	piped bool
+	// edits means that the line writes a file with something other than what a
+	// program prints.
+	edits bool
 	// patches means that the line applies a patch, fed that it comes from a pipe,
 	// and brings that the line may compose it or load it.
 	patches, fed, brings bool
@@ -43,7 +53,8 @@ func (q *inquiry) made() bool { return q.input && q.data }
 // mayRun reports whether a line may run the target in a location.
 func (t target) mayRun(line, where string) bool {
 	q := &inquiry{target: t, where: where}
-	return !q.script(line) || q.optional && (q.dashes || q.made()) || q.passed && q.made() || q.runsWritten()
+	return !q.script(line) || q.optional && (q.dashes || q.made()) || q.passed && (q.made() || q.changed) ||
+		q.runs && (q.code || q.piped && q.data || q.open && (q.made() || q.changed)) || q.runsWritten()
 }
 
 // script reports whether everything that a script of a shell runs is known.
@@ -79,6 +90,7 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	case *syntax.Lit, *syntax.Comment: // see harmlessComments
 		return true
 	case *syntax.SglQuoted: // fish reads the last backslash differently
+		q.changed = q.changed || n.Dollar && strings.Contains(n.Value, `\`)
 		return !strings.HasSuffix(n.Value, `\`)
 	case *syntax.Word:
 		return !subscripted(n.Parts) && q.inside(n, fed)
@@ -88,6 +100,7 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 		return calculates(n.X)
 	case *syntax.ParamExp:
 		q.dashes = q.dashes || n.Exp != nil || n.Repl != nil
+		q.changed = q.changed || n.Exp != nil || n.Repl != nil || n.Slice != nil
 		return isPlainExpansion(n) && q.inside(n, fed)
 	case *syntax.CmdSubst:
 		q.input = true
@@ -175,6 +188,10 @@ var digits = lazyregexp.New(`^-?[0-9]*$`)
 
 // statement reports whether everything that a statement runs is known.
 func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
+	if slices.ContainsFunc(s.Redirs, writes) { // others may read it
+		q.captured++
+		defer func() { q.captured-- }()
+	}
 	for _, to := range s.Redirs {
 		if !isPlainRedirect(to, s.Cmd) || !q.node(to.Word, fed) || to.Hdoc != nil && !q.node(to.Hdoc, fed) {
 			return false
@@ -224,53 +241,6 @@ func (q *inquiry) call(c *syntax.CallExpr, fed bool) bool {
 	return len(c.Args) == 0 || q.command(callWords(c), fed)
 }
 
-// assigns reports whether an assignment is known to change no program that runs.
-// Programs see the variable if it is exported.
-func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
-	text := ""
-	if a.Value != nil {
-		text = wordText(a.Value)
-	}
-	switch {
-	case a.Name == nil || a.Index != nil || !isOrdinary(a.Name.Value, text, exported) || q.names(text):
-		return false
-	case a.Value != nil && !q.node(a.Value, false):
-		return false
-	}
-	q.value(text)
-	if exported && settingsVariable.MatchString(a.Name.Value) {
-		q.ran = append(q.ran, text)
-	}
-	return a.Array == nil || q.node(a.Array, false)
-}
-
-// Variables that do not change which programs run. Shells read others, such as
-// PATH, and programs may take commands from them, such as PAGER.
-var (
-	shellVariable = lazyregexp.New(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
-	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS UID GID")
-	dataVariable  = lazyregexp.New(`^([A-Z0-9]+_)*(DIR|FILE|ID|URL|HOST|PORT|NAME|EMAIL|DATE|TOKEN|KEY|COUNT|VERSION|LEVEL|LOG|LOGS|OUT|SRC|BASE|ROOT|TMP|BEFORE|AFTER|RESULT|USER|BRANCH|COMMIT|TAG|SHA|MODE|TZ|LANG)$`)
-	plainValue    = lazyregexp.New(`^([0-9.]*|true|false|cat|yes|no|on|off|test|testing|development|dev|production|prod|staging|local|debug|info|warn|error|linux|darwin|windows|amd64|arm64|UTC|C|never|always)$`)
-)
-
-// settingsVariable matches variables that name a file with settings.
-var settingsVariable = lazyregexp.New(`CONFIG|CREDENTIALS|SETTINGS`)
-
-// startVariable matches variables with directories and files from which programs
-// and their settings come.
-var startVariable = lazyregexp.New(`^npm_config_|(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
-
-// isOrdinary reports whether a variable may have a value.
-func isOrdinary(name, value string, exported bool) bool {
-	switch {
-	case name == "IFS":
-		return exported
-	case oddVariables[name] || startVariable.MatchString(name):
-		return false
-	}
-	return plainValue.MatchString(value) && value != "" || dataVariable.MatchString(name) || !exported && shellVariable.MatchString(name)
-}
-
 // capture reports whether everything is known that runs where others read the
 // output.
 func (q *inquiry) capture(known func() bool) bool {
@@ -280,17 +250,7 @@ func (q *inquiry) capture(known func() bool) bool {
 }
 
 // prints matches words that a program may print for another one.
-var prints = lazyregexp.New("[\\s\"'`\\\\]")
-
-// value notes the value of a variable.
-func (q *inquiry) value(text string) {
-	q.values = append(q.values, text)
-	q.dashes = q.dashes || dash.MatchString(text)
-}
-
-// dash matches values that may be, or have in them, an option. The values of other
-// variables in them are looked at as well.
-var dash = lazyregexp.New(`(^|[\s\x01\x02])-`)
+var prints = lazyregexp.New("[\\s\"'`\\\\${}]")
 
 // command reports whether a command is known not to be the target and not to
 // start it.
@@ -300,7 +260,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 		return false
 	}
 	name, args, at, ok := program(base), words[1:], "", true
-	q.data = q.data || q.captured > 0 && (name == "echo" || name == "printf" || slices.ContainsFunc(args, prints.MatchString))
+	q.data = q.data || q.captured > 0 && (composes[name] || slices.ContainsFunc(args, prints.MatchString))
 	if name == "git" {
 		args, at, ok = withoutSettings(args)
 	}
@@ -309,16 +269,17 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	}
 	foreign := dir != "" && !slices.Contains(installed, path.Clean(dir))
 	if foreign { // a file of the project
-		q.ran = append(q.ran, words[0])
+		q.ran, q.runs = append(q.ran, words[0]), true
 	}
 	written, placed := len(q.written), len(q.placed)
 	known, listed := q.program(name, args, fed)
+	q.edits = q.edits || name != "tee" && len(q.written) > written
 	q.brings = q.brings || name != "git" && len(q.written) > written || q.captured > 0 && !passesOn[name]
 	q.written = append(q.written, under(at, q.written[written:])...)
 	q.placed = append(q.placed, under(at, q.placed[placed:])...)
 	switch {
 	case foreign:
-		q.passed = q.passed || !known && isOpen(args...)
+		q.passed, q.piped = q.passed || !known && isOpen(args...), q.piped || !known && fed
 		return (known || !listed && !slices.ContainsFunc(append(q.dirs, dir), q.theirs)) && !q.names(args...)
 	case !listed && q.target.isName(name): // the words say that it is another command
 		said := func(w string) bool { return len(q.target.words) > 0 && q.target.means(0, w) }
@@ -327,6 +288,9 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	}
 	return known || len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
 }
+
+// composes are programs that print texts of the line, or of other people.
+var composes = set("echo printf curl gh")
 
 // passesOn are programs that add nothing to the files of the project.
 var passesOn = set("git cat head tail")
@@ -349,6 +313,9 @@ func (q *inquiry) names(texts ...string) bool {
 		return false
 	}
 	for _, text := range texts {
+		if whole := inBraces.ReplaceAllString(text, many); slices.ContainsFunc(strings.Fields(whole), q.mayBeName) {
+			return true
+		}
 		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>`,{}!\"'", r) }) {
 			w = classes.ReplaceAllString(w, "*")
 			value := program(w[strings.LastIndexAny(w, "=:")+1:])
@@ -360,6 +327,20 @@ func (q *inquiry) names(texts ...string) bool {
 	}
 	return false
 }
+
+// mayBeName reports whether expansions may make a word, or the end of it, the name
+// of the target's program. Of an expansion alone, the value is looked at.
+func (q *inquiry) mayBeName(w string) bool {
+	w = w[strings.LastIndexAny(w, "/=:")+1:]
+	if len(w) < 2 || !isOpen(w) {
+		return false
+	}
+	name, pattern := q.target.name.text, strings.NewReplacer(one, "*", many, "*").Replace(w)
+	return stands(pattern, name) || len(q.target.words) > 0 && stands(pattern, name+"-"+q.target.words[0].text)
+}
+
+// inBraces matches braces that a shell expands.
+var inBraces = lazyregexp.New(`\{[^{} ]*\}`)
 
 // simpleWord matches words that are neither a command with arguments nor code.
 var simpleWord = lazyregexp.New(`^~?[\w./:@%,=*?\[\]^-]*$`)

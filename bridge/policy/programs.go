@@ -40,11 +40,11 @@ var habits = map[string]reader{
 	"ruby": {flags: "wc", starts: true}, "perl": {flags: "wc", starts: true}, "php": {flags: "l", starts: true}, "lua": {starts: true}, "tsx": {starts: true}, "ts-node": {starts: true},
 
 	"awk": {takes: "Fv", texts: 1, also: quietAwk}, "gawk": {takes: "Fv", texts: 1, also: quietAwk}, "sed": {flags: "nErsuz", takes: "e", may: "i", texts: 1, instead: "-e", also: quietSed},
-	"sqlite3":  {words: "-header -noheader -csv -json -readonly -column -line -list -box -table -markdown -batch -bail", valued: "-separator", also: quietSQL},
-	"git grep": gitReaders["grep"], "git config": {long: "--global --local --system --list --get --get-all --get-regexp", flags: "l", most: 1},
+	"sqlite3": {words: "-header -noheader -csv -json -readonly -column -line -list -box -table -markdown -batch -bail", valued: "-separator", also: quietSQL},
+	"go env":  {words: "-json -changed"}, "git grep": gitReaders["grep"], "git config": {long: "--global --local --system --list --get --get-all --get-regexp", flags: "l", most: 1},
 	"psql": {flags: "AtqXxw", takes: "chUdpF", also: quietSQL}, "strings": {flags: "afw", takes: "nt", numbers: true},
 	"curl": {
-		flags: "sSfLiIvkgGN46#jq01OJ", takes: "XHduAebmwryYzFxoDc",
+		flags: "sSfLiIvkgGN46#jq01O", takes: "XHduAebmwryYzFxoDc",
 		long:   "--silent --show-error --fail --fail-with-body --location --include --head --verbose --insecure --get --compressed --globoff --http1.1 --http2 --no-progress-meter --progress-bar --remote-name --no-buffer --ipv4 --ipv6",
 		valued: "--request --header --data --data-raw --data-binary --data-urlencode --json --user --user-agent --referer --cookie --max-time --connect-timeout --retry --retry-delay --retry-max-time --url --form --range --limit-rate --write-out --cacert --proxy --resolve --max-redirs --output --output-dir --dump-header --cookie-jar",
 	},
@@ -66,7 +66,7 @@ const npm = "run test start stop install i ci ls list outdated view info audit p
 
 // subcommands are those that are known of programs that have some.
 var subcommands = map[string]string{
-	"go": "build test vet run fmt mod list version env doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm + " uninstall", "pnpm": npm + " add remove", "yarn": npm + " add remove", "bun": npm + " add remove", "deno": "run test fmt lint check task cache",
+	"go": "build test vet run fmt mod list version doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm + " uninstall", "pnpm": npm + " add remove", "yarn": npm + " add remove", "bun": npm + " add remove", "deno": "run test fmt lint check task cache",
 	"cargo": "build b check c clippy test t run r fmt doc add remove update tree bench clean new init metadata install publish nextest", "uv": "sync add remove lock pip venv", "pip": "install uninstall list show freeze download check wheel index", "poetry": "install add update lock show build", "swift": "build test run package", "dotnet": "build test run restore publish format",
 	"mvn": "validate compile test package verify install clean", "gem": "install list", "composer": "install update require show", "brew": "install list info upgrade update search", "apt-get": "install update remove upgrade",
 	"git":     "clone fetch ls-remote pull push rebase remote submodule/add submodule/init submodule/status submodule/sync submodule/update",
@@ -129,7 +129,7 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	case counted[name]:
 		return each(args, digits.MatchString), true
 	case builtins[name]: // they evaluate subscripts
-		q.input = q.input || name == "read"
+		q.input, q.open = q.input || name == "read", q.open || name == "read"
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
 	case name == "find":
 		return q.find(args, fed), true
@@ -150,8 +150,12 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	return why == "" && !strings.Contains(strings.Join(args, ""), many), why == ""
 }
 
-// options notes whether some words may be options because of an expansion.
+// options notes whether some words may be options because of an expansion. After
+// --, none is.
 func (q *inquiry) options(words []string) {
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
 	q.optional = q.optional || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, one) || strings.Contains(w, many) })
 }
 
@@ -168,7 +172,7 @@ var (
 
 var (
 	hasText  = lazyregexp.New(`^-[abeinopqsvz]*[mFC]|^--(mess|file|no-edit|reuse)`)
-	hasEdit  = lazyregexp.New(`^-[a-zA-Z]*e|^--e(d.*)?$`)
+	hasEdit  = lazyregexp.New(`^-[a-zA-Z]*e|^--e(d.*)?$|^edit-`)
 	goesOver = lazyregexp.New(`^-[a-zA-Z]*[pi]|^--patc?h?$|^--int`) // each change, and may edit it
 	resumes  = lazyregexp.New(`^--cont|^(-r|--r[a-z]*=)i`)
 )
@@ -236,11 +240,13 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		}
 	}
 	switch {
-	case sub == "" && !tools[name], listed(data, sub), listed(data, both):
+	case sub == "" && !tools[name]:
+		return each(args, plainOption.MatchString)
+	case listed(data, sub), listed(data, both):
 		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, template.MatchString))
 	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"): // it starts env
 		return false
-	case name == "coverage" && slices.Contains(args, "-m") && !slices.ContainsFunc(args, func(w string) bool { return tools[w] && w != name }):
+	case name == "coverage" && slices.Contains(args, "-m") && !tools[after(args, "-m")]:
 		return false
 	case name == "json.tool": // with two files, it writes the second one
 		return q.simple(args...) && len(slices.DeleteFunc(slices.Clone(args), isOption)) < 2 && (!fed || each(args, isOption))
@@ -248,15 +254,20 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	q.ran = append(q.ran, args...)
 	q.places(name, sub, args)
 	if !remote[name] {
-		q.ran = append(q.ran, name)
+		q.ran, q.runs = append(q.ran, name), true
 	}
-	for n, w := range args {
+	given := "" // the option before, of which a word may be the value
+	for _, w := range args {
 		option, value, _ := strings.Cut(w, "=")
-		text := listed(textOptions, name+":"+option) || // an option after one may be its own
-			n > 0 && listed(textOptions, name+":"+args[n-1]) && (args[n-1] == "-ldflags" || !isOption(w))
+		text := listed(textOptions, name+":"+option) || given != "" && (given == "-ldflags" || !isOption(w))
+		if given == "" && option == w && listed(textOptions, name+":"+w) { // an option after one may be its own
+			given = w
+		} else {
+			given = ""
+		}
 		switch {
 		case text && !strings.Contains(w, "-ext") && !strings.Contains(w, many):
-		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || template.MatchString(w)), name == "deno" && strings.Contains(w, "://"), (name == "make" || name == "rake") && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
+		case !q.simple(w), name == "git" && (strings.Contains(w, "::") || template.MatchString(w) || sub == "clone" && setsOther(w)), name == "deno" && strings.Contains(w, "://"), (name == "make" || name == "rake") && evaluates.MatchString(w), name == "make" && value != "" && !strings.HasPrefix(w, "-") && !isOrdinary(option, value, false):
 			return false
 		}
 	}
@@ -264,12 +275,28 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 }
 
 var (
-	toolchain = lazyregexp.New(`^\+[a-z0-9.-]+$`)
-	template  = lazyregexp.New(`^--t(e.*|=.*)?$`) // a directory with hooks
-	evaluates = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
+	plainOption = lazyregexp.New(`^--?[a-z-]+$`)
+	setting     = lazyregexp.New(`^(-[a-z]*c|--c[a-z]*=)?([A-Za-z][\w-]*\..+=.*)$`)
+	toolchain   = lazyregexp.New(`^\+[a-z0-9.-]+$`)
+	template    = lazyregexp.New(`^--t(e.*|=.*)?$`) // a directory with hooks
+	evaluates   = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
 )
+
+// setsOther reports whether a word of git clone may be a setting that names a program.
+func setsOther(w string) bool {
+	m := setting.FindStringSubmatch(w)
+	return m != nil && !gitSettings.MatchString(m[2])
+}
+
+// after returns the word after an option, or "".
+func after(args []string, option string) string {
+	if n := slices.Index(args, option); n >= 0 && n+1 < len(args) {
+		return args[n+1]
+	}
+	return ""
+}
 
 func isOption(w string) bool { return len(w) > 1 && strings.HasPrefix(w, "-") }
 
@@ -292,7 +319,7 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 		q.options(slices.Concat(a.texts, words))
 	}
 	switch {
-	case why != "" || strings.Contains(shown, many) && name != "curl" || name == "curl" && slices.ContainsFunc(r.valuesOf(a, "-w --write-out"), readsFormat):
+	case why != "" || strings.Contains(shown, many) && name != "curl" || name == "curl" && (slices.ContainsFunc(r.valuesOf(a, "-w --write-out"), readsFormat) || slices.ContainsFunc(r.valuesOf(a, "-o --output"), fromAddress)):
 		return false
 	case !r.starts: // a client of a database runs what it reads
 		spread := strings.Contains(strings.Join(words, ""), many) && !severalFiles[name]
@@ -342,6 +369,9 @@ func readsFormat(w string) bool {
 	return strings.HasPrefix(w, "@") && (w == "@-" || devices.MatchString(w[1:]))
 }
 
+// fromAddress reports whether the name of a file has a part of its address.
+func fromAddress(f string) bool { return strings.Contains(f, "#") }
+
 // severalFiles are programs that take any number of files or addresses.
 var severalFiles = set("sed awk gawk curl")
 
@@ -354,15 +384,16 @@ var devices = lazyregexp.New(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]
 // file reports whether a script can be a file of the project, which a gate does
 // not see.
 func (q *inquiry) file(words []string, fed bool) bool {
+	q.piped = q.piped || fed
 	if len(words) == 0 || isOpen(path.Base(words[0])) || strings.Contains(words[0], many) || strings.HasPrefix(words[0], "-") || strings.HasPrefix(words[0], "+") || q.target.is(words) || q.names(words...) {
 		return false
 	}
-	q.ran = append(q.ran, words[0])
+	q.ran, q.runs = append(q.ran, words[0]), true
 	if slices.ContainsFunc(strings.Split(words[0], "/"), q.target.isName) { // such as npm/index.js
 		return false
 	}
-	if slices.ContainsFunc(append(q.dirs, path.Dir(words[0])), theirDir.MatchString) && (fed || !q.simple(words[1:]...)) {
+	if slices.ContainsFunc(append(q.dirs, path.Dir(words[0])), theirDir.MatchString) && !q.simple(words[1:]...) {
 		return false
 	}
-	return !(fed && isOpen(words[0])) && !devices.MatchString(words[0])
+	return !devices.MatchString(words[0])
 }

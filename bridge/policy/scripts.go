@@ -17,8 +17,8 @@ var (
 	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
 	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
 	callInAwk = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
-	// computed is a file that awk writes under a name that it computes.
-	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*[^"\s>]`)
+	// computed is a file that awk writes under a name that it computes, or joins.
+	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*([^"\s>]|""[ \t]*[^\s;}])`)
 	// spelled is one under a name with characters in another spelling.
 	spelled = lazyregexp.New(`>\s*"[^"]*\\`)
 	// goesOn is the end of a line after which the statement goes on.

@@ -9,9 +9,11 @@ import (
 )
 
 var (
-	// output matches files that are usually not run, gitText files with texts of
-	// commits, and temporary files of all programs.
+	// output matches files that are usually not run, document those of them with
+	// examples that tests may run, gitText files with texts of commits, and temporary
+	// files of all programs.
 	output    = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
+	document  = lazyregexp.New(`(?i)\.(txt|md)$`)
 	gitText   = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
 	temporary = lazyregexp.New(`^/(private/)?(tmp|var/folders)/`)
 	// hidden matches settings, hooks and startup files, which programs read without
@@ -88,8 +90,8 @@ func (q *inquiry) runsWritten() bool {
 	any := func(files []string, match func(string) bool) bool {
 		return slices.ContainsFunc(files, func(f string) bool { return slices.ContainsFunc(q.candidates(f), match) })
 	}
-	code := func(f string) bool { // cargo runs the examples in documentation
-		return !output.MatchString(f) || path.Base(f) == "CMakeLists.txt" || path.Ext(f) == ".md" && slices.Contains(q.ran, "cargo")
+	code := func(f string) bool { // tests run the examples in documents
+		return !output.MatchString(f) || document.MatchString(f) && (q.data || q.edits)
 	}
 	patch := func(f string) bool { return !changesGit[f] }
 	if q.patches && (q.data || q.brings) && (q.fed || slices.ContainsFunc(q.written, patch)) {
@@ -232,10 +234,7 @@ var outputOption = lazyregexp.New(`(?i)^--?(o|out[a-z-]*|dest[a-z-]*|junit-?xml|
 
 // places notes what a tool of the project writes where it is told to.
 func (q *inquiry) places(name, sub string, args []string) {
-	dir := ""
-	if n := slices.Index(args, "-C"); n >= 0 && n+1 < len(args) {
-		dir = args[n+1]
-	}
+	dir := after(args, "-C")
 	for n, w := range args {
 		option, value, _ := strings.Cut(w, "=")
 		if outputOption.MatchString(option) && value == "" && n+1 < len(args) {
