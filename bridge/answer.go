@@ -8,12 +8,13 @@ import (
 )
 
 // Answer is the value given to one question: a string, a list of strings if the
-// question takes several, or another JSON value. That is a number, true or
-// false, a list with one of these, or the object of a question with several
-// fields. The zero value is the empty string. At most one field is set.
+// question takes several values, or another JSON value. Other JSON values are
+// numbers, true and false, lists with one of these, and the object of a
+// question with several fields. The zero value is the empty string. At most one
+// field is set.
 type Answer struct {
 	Text string
-	List []string        // non-nil for a list, even an empty one
+	List []string        // not nil for a list, including an empty one
 	JSON json.RawMessage // any other value
 }
 
@@ -31,8 +32,8 @@ func ListAnswer(values ...string) Answer {
 // JSONAnswer returns an answer that is neither a string nor a list of strings.
 func JSONAnswer(raw string) Answer { return Answer{JSON: json.RawMessage(raw)} }
 
-// null reports whether the answer is an explicit null, which is empty, and stays
-// in the object of a form.
+// null reports whether the answer is an explicit null. Such an answer counts as
+// empty, but stays in the object of a form.
 func (a Answer) null() bool { return string(a.JSON) == "null" }
 
 // Values returns the chosen values. It returns none for an empty string or null.
@@ -53,14 +54,15 @@ func (a Answer) Values() []string {
 // Empty reports whether the answer has no value.
 func (a Answer) Empty() bool { return len(a.Values()) == 0 }
 
-// String returns the value as one line for people and shells. It joins lists
-// with commas, unless a value contains one: the list is JSON then.
+// String returns the value on one line, for people and shells. It joins the
+// values of a list with commas. If a value contains a comma, it returns the
+// list as JSON.
 func (a Answer) String() string {
 	switch {
 	case a.null():
 		return ""
 	case slices.ContainsFunc(a.List, func(v string) bool { return strings.Contains(v, ",") }):
-		raw, _ := EncodeJSON(a.List) // strings always encode
+		raw, _ := EncodeJSON(a.List) // encoding strings never fails
 		return string(raw)
 	case a.List != nil:
 		return strings.Join(a.List, ",")

@@ -15,8 +15,8 @@ type Ask struct {
 	Approval  *Approval  `json:"approval,omitempty"`
 
 	Session string `json:"session,omitempty"`
-	// ToolCall, Turn and ResponseID are correlation values of the agent,
-	// which nod returns unchanged.
+	// ToolCall, Turn and ResponseID are correlation values of the agent. nod
+	// returns them unchanged.
 	ToolCall   string `json:"tool_call,omitempty"`
 	Turn       string `json:"turn,omitempty"`
 	ResponseID string `json:"response_id,omitempty"`
@@ -40,17 +40,18 @@ type Ask struct {
 	// DefaultHold.
 	Hold Duration `json:"hold,omitempty"`
 
-	// Grace delays the cards, so that the person at the keyboard can answer
-	// there first. A request that ends within this time gets no card.
+	// Grace delays the cards, so that the person at the terminal can answer
+	// there first. A request that closes within this time gets no card.
 	Grace Duration `json:"grace,omitempty"`
 	// Join lets the request share the answer of an identical pending
 	// request of the session, instead of asking twice.
 	Join bool `json:"join,omitempty"`
-	// OneAtATime refuses the request while another of its session is pending.
+	// OneAtATime refuses the request while another request of its session is
+	// pending.
 	OneAtATime bool `json:"one_at_a_time,omitempty"`
-	// CancelOnDisconnect cancels the request when the connection of its
-	// waiting caller ends, or that of the last front end of the session if no
-	// chat takes answers.
+	// CancelOnDisconnect cancels the request when the connection of its waiting
+	// caller ends. If no chat takes answers, the connection of the last front
+	// end of the session counts instead.
 	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
 	// Declinable lets people decline a question without an answer.
 	Declinable    bool           `json:"declinable,omitempty"`
@@ -59,28 +60,28 @@ type Ask struct {
 	// Initial holds values to fill in, by question ID. They are not answers
 	// until someone submits them.
 	Initial map[string]Answer `json:"initial,omitempty"`
-	// Error is shown above the questions. It explains why they are asked
-	// again.
+	// Error is shown above the questions. It explains why nod asks them again.
 	Error string `json:"error,omitempty"`
 	// MaxRounds is the maximum number of times to ask, including the first.
 	// Zero means DefaultRounds.
 	MaxRounds int `json:"max_rounds,omitempty"`
 }
 
-// Opened returns the ask as an interaction keeps it. The interaction's deadline
-// replaces Timeout, and OneAtATime matters only while it is opened.
+// Opened returns the ask as an interaction keeps it. The deadline of the
+// interaction replaces Timeout, and OneAtATime is used only while the
+// interaction is opened.
 func (a Ask) Opened() Ask {
 	a.Timeout, a.OneAtATime = 0, false
 	return a
 }
 
-// Again returns the ask of an interaction as it would be sent for another
-// round.
+// Again returns the ask of an interaction in the form that an agent sends for
+// another round.
 func (i Interaction) Again() Ask {
 	a := i.Ask
 	a.Route, a.Timeout = cmp.Or(i.OwnRoute, i.Route), Duration(i.Deadline.Sub(i.Created))
 	if a.OnTimeout == OnTimeoutEscalate {
-		a.Timeout /= 2 // the deadline leaves the same time again for more people
+		a.Timeout /= 2 // if more people are asked at the deadline, they get the same time again
 	}
 	return a
 }
@@ -89,32 +90,32 @@ func (i Interaction) Again() Ask {
 type Approval struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Key is the tool's own name for what is approved. nod returns it, and
-	// it is part of the digest. It does not affect grants.
+	// Key is the tool's own name for the operation. nod returns it to the
+	// agent, and it is part of the digest. It does not affect grants.
 	Key string `json:"key,omitempty"`
 	// Where is the location of the operation, such as a directory or a
 	// repository. A grant covers that location only. It is empty if
 	// unknown.
 	Where string `json:"where,omitempty"`
-	// Scopes lists the scopes to offer, of once, session and always. If it
-	// is empty, once is offered, and session if the interaction has a
+	// Scopes lists the scopes to offer: once, session or always. If it is
+	// empty, nod offers once, and also session if the interaction has a
 	// session.
 	Scopes []Scope `json:"scopes,omitempty"`
-	// Decisions lists the decisions to offer, so that no card shows a
-	// choice that the agent cannot handle. If it is empty, deny,
-	// deny_reason and those of Scopes are offered. Edit is left out if the
-	// input does not fit in a native text input. An agent that remembers
-	// approvals itself may offer several of a kind, such as always and
-	// always:2, whose names are in ScopeNotes.
+	// Decisions lists the decisions to offer, so that no card shows a choice
+	// that the agent cannot handle. If it is empty, nod offers deny,
+	// deny_reason and the approvals of Scopes. It leaves out edit if the input
+	// does not fit in a native text input. An agent that remembers approvals
+	// itself may offer several decisions of one kind, such as always and
+	// always:2. ScopeNotes has their names.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// DefaultNo means that no approving control may stand out.
+	// DefaultNo means that no approving control is highlighted.
 	DefaultNo bool `json:"default_no,omitempty"`
 	// Confirm is the text that an approver must type. If it is empty, a
 	// click is enough.
 	Confirm string `json:"confirm,omitempty"`
 	// ScopeNotes describe what a session or always approval covers. If the
-	// agent remembers approvals itself, they are the agent's; otherwise nod
-	// replaces them with [Interaction.Coverage].
+	// agent remembers approvals itself, it writes them. Otherwise, nod replaces
+	// them with [Interaction.Coverage].
 	ScopeNotes map[Scope]string `json:"scope_notes,omitempty"`
 	// AgentRemembers means that the agent or its tool keeps session and
 	// always approvals itself. nod returns the choice, but neither creates
@@ -132,7 +133,7 @@ const (
 	ScopeAlways  Scope = "always"
 )
 
-// OnTimeout is the rule for an interaction that no one answers in time.
+// OnTimeout is the rule for an interaction that expires without a response.
 type OnTimeout string
 
 // The timeout rules. A timeout counts as a denial only if the agent asks for
@@ -141,13 +142,12 @@ const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default
 	OnTimeoutDeny    OnTimeout = "deny"    // for approvals: state denied, with the timeout as the reason
 	OnTimeoutDefault OnTimeout = "default" // for questions: state answered, with the defaults
-	// OnTimeoutEscalate takes the step of the route that asks more people at
-	// the timeout at the latest, and keeps the request open for the same time
-	// again. After that the request
-	// expires.
+	// OnTimeoutEscalate takes the step of the route that asks more people, at
+	// the timeout at the latest. It keeps the request open for the same time
+	// again. After that, the request expires.
 	OnTimeoutEscalate OnTimeout = "escalate"
-	// OnTimeoutPending defers the question: the agent continues, the question
-	// stays open, and a late answer goes to the session inbox.
+	// OnTimeoutPending defers the question: the agent continues, and the
+	// question stays open. A late answer goes to the session inbox.
 	OnTimeoutPending OnTimeout = "pending"
 )
 

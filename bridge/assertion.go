@@ -11,10 +11,11 @@ type Statement struct {
 	Version int    `json:"version"` // StatementVersion
 	Nonce   string `json:"nonce"`   // unpadded base64url of 32 random bytes
 	Request string `json:"request"` // the ID of the request
-	// Payload is the digest of what is approved: the request digest, or the digest
-	// with the edited input, both as in receipts.
+	// Payload is the digest of the approved content: the request digest, or the
+	// digest with the edited input. Receipts contain the same digest.
 	Payload string `json:"payload"`
-	// Content is the hash of what the person saw, as in receipts.
+	// Content is the hash of what the person saw. Receipts contain the same
+	// hash.
 	Content  string `json:"content"`
 	Decision string `json:"decision"` // such as "approved"
 	Scope    string `json:"scope"`    // such as "once"
@@ -27,9 +28,10 @@ type Statement struct {
 // StatementVersion is the version of the statements that this release creates.
 const StatementVersion = 1
 
-// StatementOf returns what a person signs to give a response, without the nonce and
-// the time. It is what the page shows, and what a decision is compared with before
-// it is recorded and whenever it is verified.
+// StatementOf returns the statement that a person signs to give a response,
+// without the nonce and the time. The page shows it. nod compares a decision
+// with it before it records the decision, and whenever it verifies the
+// decision.
 func (i Interaction) StatementOf(r Response, person string) Statement {
 	return Statement{
 		Version: StatementVersion, Request: string(i.ID), Payload: cmp.Or(r.ApprovedDigest, i.Digest), Content: i.Content,
@@ -37,9 +39,9 @@ func (i Interaction) StatementOf(r Response, person string) Statement {
 	}
 }
 
-// Differs returns the name of the first field in which the statement is about
-// another decision than the given one, which was made at a time. It returns "" if
-// it is about this decision.
+// Differs returns the name of the first field in which the statement differs
+// from a decision that was made at the given time. It returns "" if the
+// statement is about this decision.
 func (s Statement) Differs(made Statement, at time.Time) string {
 	for _, f := range []struct{ name, signed, made string }{
 		{"request", s.Request, made.Request}, {"payload", s.Payload, made.Payload}, {"content", s.Content, made.Content},

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// AuditType names what an entry of the audit log reports.
+// AuditType is the type of an entry of the audit log.
 type AuditType string
 
 // The entries.
@@ -27,7 +27,7 @@ const (
 	AuditPasskey  AuditType = "passkey"  // the keys of a person changed; Data is a PasskeyChange
 
 	// AuditEvent is an event that is not an entry of the audit log. It is in
-	// the same journal, but is removed earlier, so seals only count it.
+	// the same journal, but nod removes it earlier, so seals only count it.
 	AuditEvent AuditType = "event"
 )
 
@@ -42,7 +42,8 @@ type AuditEntry struct {
 	State     State           `json:"state,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 
-	// Event is the type of the event that the entry is as well. It is empty for an entry that no reader of events gets.
+	// Event is the type of the event that was stored as this entry. It is empty
+	// for an entry that readers of events do not get.
 	Event EventType `json:"event,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to the event.
 	Correlation string `json:"correlation,omitempty"`
@@ -55,8 +56,8 @@ type DecisionEntry struct {
 	Receipt string `json:"receipt,omitempty"`
 }
 
-// CompareEntries compares the IDs of two entries of a journal. IDs of another
-// form are before all others.
+// CompareEntries compares the IDs of two entries of a journal. Malformed IDs
+// come first.
 func CompareEntries(a, b string) int {
 	x, y := entryID(a), entryID(b)
 	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
@@ -73,23 +74,24 @@ func entryID(s string) [2]uint64 {
 	return [2]uint64{t, n}
 }
 
-// SealedAudit describes the journal: how long it is, and how far it is sealed.
+// SealedAudit describes the journal: its length, and its last seal.
 type SealedAudit struct {
 	Sealed  string // the last seal; empty if there is none
 	Through string // ID of the last entry that is sealed; empty if there is none
-	Trimmed string // the seal that the journal was trimmed to; empty if it was not
+	Trimmed string // the seal up to which the journal was trimmed; empty if it was not trimmed
 
 	AuditCounts
 }
 
-// AuditCounts holds the counts of Redis about the stream of the journal.
+// AuditCounts holds the counters that Redis keeps for the stream of the
+// journal.
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
 	// Added is the number of entries that were ever added. It is 0 if Redis
-	// does not report it, which it does since version 7.
+	// does not report the number. Redis reports it since version 7.
 	Added int64
-	// Deleted is the highest ID of an entry that was deleted singly, which nod
-	// does only below the start of a trimmed log.
+	// Deleted is the highest ID of an entry that was deleted individually. nod
+	// does so only below the start of a trimmed log.
 	Deleted string
 }
 
@@ -100,22 +102,22 @@ type NewSeal struct {
 	After string
 	Token string // the signed seal
 	Entry string // ID of the last entry that it covers
-	// Instead is the ID of the entry whose seal the new one replaces. It is
+	// Instead is the ID of the entry whose seal the new seal replaces. It is
 	// empty if all seals are kept.
 	Instead string
 }
 
 // AuditTrim removes the start of the journal.
 type AuditTrim struct {
-	After string // the seal that the journal is trimmed to by now; empty if it is not
+	After string // the seal up to which the journal is trimmed now; empty if it is not trimmed
 	Token string // the seal to keep as the start of the journal
 	Entry string // ID of the last entry to remove, which must have a seal
 }
 
 // AuditLog keeps the audit log. Entries are never changed.
 type AuditLog interface {
-	// Audit appends an entry of which Type, ID, Agent, Session, State and Data
-	// are set.
+	// Audit appends an entry. The caller sets its Type, ID, Agent, Session,
+	// State and Data.
 	Audit(context.Context, AuditEntry) error
 	// Sealed returns the state of the journal.
 	Sealed(context.Context) (SealedAudit, error)
@@ -135,13 +137,13 @@ type AuditLog interface {
 	// PutSeal appends a seal to those of the journal. It returns CodeConflict,
 	// and changes nothing, if the last seal is not the expected one.
 	PutSeal(context.Context, NewSeal) error
-	// TrimAudit removes the entries and seals up to an entry, unless the
-	// journal has been trimmed by another caller in the meantime.
+	// TrimAudit removes the entries and seals up to an entry, unless another
+	// caller has trimmed the journal since.
 	TrimAudit(context.Context, AuditTrim) error
-	// Archive removes events that are older from the journal, and keeps entries of
-	// the audit log elsewhere, where all methods find them. It removes nothing
-	// after an entry, unless that is empty. It also deletes what TrimAudit has
-	// removed from the log.
+	// Archive removes old events from the journal, and keeps entries of the
+	// audit log elsewhere, where all methods find them. If an entry is given,
+	// it removes nothing after that entry. It also deletes the entries that
+	// TrimAudit has removed from the log.
 	Archive(ctx context.Context, oldest time.Time, through string) error
 	// EventsKept returns the time for which events must be kept for their
 	// readers.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// RepeatTime is the time for which an answer that was sent is repeated to a
-// caller that sends a key without a caller ID.
+// RepeatTime is the time for which nod repeats an answer to a caller that sends
+// an idempotency key without a caller ID. It starts when the answer is sent.
 const RepeatTime = time.Minute
 
 // CallID identifies a call of an agent, so that a repetition of it finds the
@@ -18,21 +18,23 @@ type CallID struct {
 	// Connection is the connection or process in which ID is unique. It may be
 	// empty.
 	Connection string
-	// ID is the ID that the agent made up for the call, with its format. Agents
-	// use such IDs again for other calls.
+	// ID is the ID that the agent chose for the call, with its format. Agents
+	// reuse such IDs for other calls.
 	ID string
 	// Key is the idempotency key that the caller chose. It replaces ID.
 	Key string
-	// Caller is the random ID that a client sends with a call and with each of
-	// its own retries.
+	// Caller is the random ID that a client sends with a call and with all of
+	// its retries.
 	Caller string
-	// Part is the index of the request in a message with several, and First the
-	// interaction of its first request. First is empty for that request.
+	// Part is the index of the request in a message with several requests.
+	// First is the interaction of the first request of the message. First is
+	// empty for the first request itself.
 	Part  int
 	First ID
 }
 
-// Identity holds the values that two calls have in common if one repeats the other.
+// Identity holds the values that are the same in two calls if one repeats the
+// other.
 type Identity struct {
 	// Name is the same for every repetition. It is empty if neither an ID nor a
 	// key identifies the call.
@@ -40,19 +42,19 @@ type Identity struct {
 	// Retry is the same for every retry by one caller. It is empty if the
 	// caller sent no caller ID.
 	Retry string
-	// Chosen means that the caller chose the name, so that it never names
-	// another request.
+	// Chosen means that the caller chose the name. A caller never uses a chosen
+	// name for another request.
 	Chosen bool
 	// Digest is the digest of what the agent sent.
 	Digest string
 	// Key binds the stored request to the call; see Interaction.RequestKey.
 	Key string
-	// Caller stands for the caller among those that wait for one request; see
-	// Records.Abandon.
+	// Caller identifies the caller among all callers that wait for one request;
+	// see Records.Abandon.
 	Caller string
 }
 
-// Marks of the keys in Identity.Key. What follows them is a hash.
+// Prefixes of the keys in Identity.Key. The rest of a key is a hash.
 const (
 	markCall  = "call."
 	markKey   = "key."
@@ -108,19 +110,21 @@ func hashOf(parts ...string) string {
 }
 
 // Repeatable reports whether another caller can repeat the call that opened the
-// interaction. Its answer is spent once it was sent.
+// interaction. If so, the answer is spent once nod has sent it.
 func (i Interaction) Repeatable() bool {
 	return i.RequestKey != "" && !strings.HasPrefix(i.RequestKey, markRetry)
 }
 
-// Keyed reports whether a caller chose the key of the interaction. Other callers
-// with the key may wait for it, but only one of them gets an approval.
+// Keyed reports whether a caller chose the key of the interaction. Other
+// callers with the same key may wait for it, but only one of them gets an
+// approval.
 func (i Interaction) Keyed() bool { return strings.HasPrefix(i.RequestKey, markKey) }
 
-// First returns the first interaction of the message that opened the interaction,
-// which is the interaction itself if the message had one request. Its documents name
-// the caller that gets the approvals of a message with a key, so that no two callers
-// get a part each.
+// First returns the first interaction of the message that opened the
+// interaction. For a message with one request, that is the interaction itself.
+// The documents of the first interaction name the caller that gets the
+// approvals of a message with a key, so that approvals of one message never go
+// to different callers.
 func (i Interaction) First() ID {
 	if _, first, ok := strings.Cut(strings.TrimPrefix(i.RequestKey, markKey), "."); ok && i.Keyed() {
 		return ID(first)
@@ -133,17 +137,17 @@ type Repetition int
 
 // Outcomes of a repeated call.
 const (
-	Asks  Repetition = iota // it is a call of its own, and opens a request
-	Joins                   // it gets the request that the first call opened
-	Spent                   // it gets nothing: the answer to its key was sent already
+	Asks  Repetition = iota // a separate call, which opens a request
+	Joins                   // the call gets the request that the first call opened
+	Spent                   // the call gets nothing: the answer to its key was sent already
 )
 
-// Repeat returns the outcome of a call that has the name of an earlier one,
-// whose record is r. A retry of the same caller does not reach it. Now is the
+// Repeat returns the outcome of a call that has the name of an earlier call,
+// whose record is r. It is not used for a retry by the same caller. Now is the
 // time of the store.
 //
 // An answer that was sent is spent. Without an answer of a person, an ID does
-// not bring back the end of an earlier call, such as its timeout.
+// not return the outcome of an earlier call, such as its timeout.
 func (id Identity) Repeat(r Record, now time.Time) Repetition {
 	sent := r.Sent
 	if sent.IsZero() {
@@ -163,8 +167,8 @@ func (id Identity) Repeat(r Record, now time.Time) Repetition {
 	return Spent
 }
 
-// RepeatedError is the error of a call whose key belongs to a request with an
-// answer that another caller got.
+// RepeatedError is the error of a call whose key belongs to a request that
+// another caller got the answer to.
 type RepeatedError struct{ Interaction Interaction }
 
 // Error implements error.

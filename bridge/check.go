@@ -16,8 +16,8 @@ import (
 )
 
 // Check returns the answer in the form to store, or a sentence for people that
-// describes what is wrong with it. Other is text typed alongside the options.
-// The fields of a composite question are checked one by one.
+// describes the problem. Other is the text that a person typed alongside the
+// options. Check handles the fields of a composite question one by one.
 func (q Question) Check(a Answer, other string) (Answer, string) {
 	if a.null() {
 		a = Answer{}
@@ -125,7 +125,7 @@ func (q Question) matches(s string) bool {
 	return err == nil && re.MatchString(s)
 }
 
-// timeOfDay accepts an hour with one digit, because people type it.
+// timeOfDay also accepts an hour with one digit, because people type it.
 var timeOfDay = lazyregexp.New(`^([01]?\d|2[0-3]):([0-5]\d)$`)
 
 // convert returns the value of a typed text.
@@ -171,8 +171,8 @@ func isURL(s string) bool {
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "") && !strings.ContainsAny(s, " \"<>\\^`{|}")
 }
 
-// wholeNumber accepts digits only: 1.000 is one in some places and a thousand in
-// others, and not every agent reads 1e3 as an integer.
+// wholeNumber accepts digits only. In some countries, 1.000 means one thousand,
+// and not every agent reads 1e3 as an integer.
 var wholeNumber = lazyregexp.New(`^-?\d+$`)
 
 func (q Question) number(s string) (Answer, string) {

@@ -25,7 +25,7 @@ var placeholder = lazyregexp.New(`\{\{\s*([^{}\s]*)\s*\}\}`)
 
 var summaryWords = []string{"action", "scope", "reason", "actor", "platform"}
 
-// Check returns CodeInvalid if the template does not fit the questions.
+// Check returns CodeInvalid if the template does not match the questions.
 func (c *CompletedView) Check(questions []Question) error {
 	for _, m := range placeholder.FindAllStringSubmatch(c.SummaryTemplate, -1) {
 		id, isInput := strings.CutPrefix(m[1], "input.")
@@ -41,9 +41,9 @@ func (c *CompletedView) Check(questions []Question) error {
 	return nil
 }
 
-// Action returns the action that the state stands for: approve, deny, submit or
-// cancel, whether a person, a rule or the timeout decided. It is empty for other
-// states, and for a cancellation by no person.
+// Action returns the action of the state: approve, deny, submit or cancel. It
+// does not depend on whether a person, a rule or the timeout decided. It is
+// empty for other states, and for a cancellation without a person.
 func (r Response) Action() string {
 	switch r.State {
 	case StateApproved:
@@ -61,7 +61,7 @@ func (r Response) Action() string {
 }
 
 // Summary returns the agent's own sentence about the response. It is empty if
-// the agent gave none, or if the interaction ended without a response.
+// the agent sent none, or if the interaction closed without a response.
 func (r Record) Summary() string {
 	c := r.Interaction.CompletedView
 	if c == nil || c.SummaryTemplate == "" || r.Response == nil || r.Response.Action() == "" {

@@ -10,16 +10,17 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// maxCoverage is the maximum length of the statement of what a scope covers, in
-// characters. A scope with a longer statement is not offered, because a
-// statement is never truncated.
+// maxCoverage is the maximum length of a coverage statement, in characters. nod
+// does not offer a scope with a longer statement, because it never truncates a
+// statement.
 const maxCoverage = 600
 
-// Coverage states what an approval with a scope covers beyond the request
-// itself: one sentence for each grant that nod would give, or the
-// agent's own words if it remembers approvals itself. The card shows it before the approval,
-// and the closed card, the list of grants, the audit log and the receipt repeat
-// it. It is empty if the approval covers nothing else.
+// Coverage states what an approval with a scope covers in addition to the
+// request itself. It has one sentence for each grant that nod would create, or
+// the agent's own words if the agent remembers approvals itself. The card shows
+// the statement before the approval, and the closed card, the list of grants,
+// the audit log and the receipt repeat it. It is empty if the approval covers
+// nothing else.
 func (i Interaction) Coverage(s Scope) []string {
 	a, c := i.Approval, coverage{i, s}
 	switch {
@@ -41,8 +42,8 @@ func (i Interaction) Coverage(s Scope) []string {
 	return out
 }
 
-// CoverageShown is Coverage for people who have the request in front of them, on a
-// card or next to one: it names only the location of the request.
+// CoverageShown is Coverage for people who see the request as well, on a card
+// or next to one. Of the request, it names only the location.
 func (i Interaction) CoverageShown(s Scope) []string {
 	all := i.Coverage(s)
 	c := coverage{i, s}
@@ -52,9 +53,9 @@ func (i Interaction) CoverageShown(s Scope) []string {
 	return all
 }
 
-// CoverageBrief is Coverage in a few words, for a menu whose entry says that it covers
-// repeats, or a rule: how long, and by which rule and where. It is empty if an approval
-// with the scope covers only the request.
+// CoverageBrief is a short form of Coverage, for a menu entry that already
+// mentions the repeats or the rule. It states the duration, the rule and the
+// location. It is empty if an approval with the scope covers only the request.
 func (i Interaction) CoverageBrief(s Scope) string {
 	switch {
 	case len(i.Coverage(s)) == 0:
@@ -97,7 +98,7 @@ func (c coverage) rule(r RuleGrant) string {
 	return c.term() + " may do anything that the rule " + quoted(r.Rule) + " matches: " + readable(OneLine(r.Covers)) + "; " + where + "."
 }
 
-// place names the location of the request, if it has one.
+// place names the location of the request, if the request has a location.
 func (c coverage) place() string {
 	if c.of.Approval.Where == "" {
 		return ""
@@ -132,9 +133,9 @@ func (c coverage) term() string {
 	return "For " + spelled(c.of.GrantTTL(c.scope)) + " " + where + ", " + readable(OneLine(c.of.Agent))
 }
 
-// exactly lists everything that has to match for two requests to be identical.
-// The agent's longer texts come last, so that their writing direction cannot
-// affect the rest.
+// exactly lists all values that two identical requests share. The agent's
+// longer texts come last, so that their writing direction cannot affect the
+// other values.
 func (c coverage) exactly() string {
 	i, a := c.of, c.of.Approval
 	var s []string
@@ -159,7 +160,7 @@ func (c coverage) exactly() string {
 	return strings.Join(s, ", ")
 }
 
-// spelled writes a duration as text, such as "24 hours".
+// spelled writes a duration in full, such as "24 hours".
 func spelled(d time.Duration) string {
 	unit := func(n time.Duration, name string) string {
 		if n == 1 {
@@ -179,15 +180,15 @@ func spelled(d time.Duration) string {
 	return d.String()
 }
 
-// quoted returns text in quotation marks on one line. The result cannot be
-// mistaken for text of nod, and different texts never look the same.
+// quoted returns text in quotation marks on one line. No one can mistake the
+// result for text of nod, and different texts never look the same.
 func quoted(s string) string { return `"` + readable(quoting.Replace(s)) + `"` }
 
 var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
 // readable replaces each invisible character, and each character that affects
-// how others appear, with its code point. A space after a space counts as
-// invisible.
+// the appearance of others, with its code point. A space after a space counts
+// as invisible.
 func readable(s string) string {
 	return visible.Escape(s, func(r rune) string {
 		if r > 0xffff {

@@ -19,8 +19,8 @@ const (
 	DecideDenyReason Decision = "deny_reason"
 	DecideDenyAlways Decision = "deny_always"
 	DecideDenyStop   Decision = "deny_stop"
-	// DecideRespond answers the call with a text, which becomes its result. The
-	// call does not run.
+	// DecideRespond answers the call with a text. The text becomes the result
+	// of the call, which does not run.
 	DecideRespond Decision = "respond"
 	DecideOnce    Decision = "once"
 	DecideSession Decision = "session"
@@ -57,8 +57,8 @@ func (d Decision) Approves() bool {
 	return false
 }
 
-// cardOrder lists the decisions in the order in which they are preferred for
-// the two controls of a card, and moreOrder in their order behind ActionMore.
+// cardOrder lists the decisions in order of preference for the two controls of
+// a card. moreOrder lists the decisions behind ActionMore in display order.
 var (
 	cardOrder = []Decision{
 		DecideOnce, DecideSession, DecideAlways, DecideEdit, DecideDeny, DecideDenyReason, DecideRespond, DecideDenyAlways, DecideDenyStop,
@@ -69,7 +69,7 @@ var (
 )
 
 // OnCard returns the indexes of the decisions with a control on the card: one
-// that approves and one that denies, if they are offered.
+// approval and one denial, if they are offered.
 func (r Ask) OnCard() []int {
 	if r.Approval == nil {
 		return nil
@@ -90,7 +90,7 @@ func onCard(all []Decision) []int {
 	return out
 }
 
-// More returns the indexes of the other decisions, in display order.
+// More returns the indexes of all other decisions, in display order.
 func (r Ask) More() []int {
 	var out []int
 	all := r.Decisions()
@@ -105,9 +105,9 @@ func (r Ask) More() []int {
 	return out
 }
 
-// DecisionControl returns the control of decision n of an approval on a card or
-// a list of decisions. It decides immediately, opens the native input that the
-// decision requires, or opens the statement of what the decision does.
+// DecisionControl returns the control of decision n of an approval, on a card
+// or in a list of decisions. The control decides immediately, opens the native
+// input that the decision requires, or opens the statement of its effect.
 func (r Ask) DecisionControl(n int) (action Action, question, option int) {
 	switch d := r.Decisions()[n]; {
 	case d == DecideDenyReason:
@@ -122,9 +122,9 @@ func (r Ask) DecisionControl(n int) (action Action, question, option int) {
 	return ActionInput, n, OptionConfirm
 }
 
-// StatedControl returns the control of decision n of an approval below a text
-// that says what the decision does. It decides immediately, or opens the native
-// input that the decision requires.
+// StatedControl returns the control of decision n of an approval, for use below
+// the statement of its effect. The control decides immediately, or opens the
+// native input that the decision requires.
 func (r Ask) StatedControl(n int) (action Action, question, option int) {
 	action, question, option = r.DecisionControl(n)
 	if option == OptionDecide && action == ActionInput && r.Decisions()[n].OnePress(r.Approval) {
@@ -133,27 +133,26 @@ func (r Ask) StatedControl(n int) (action Action, question, option int) {
 	return action, question, option
 }
 
-// Denies reports whether the decision only denies. A response to the agent does
-// not, because the agent acts on it.
+// Denies reports whether the decision is a plain denial. A response to the
+// agent is not one, because the agent acts on its text.
 func (d Decision) Denies() bool { return !d.Approves() && d != DecideRespond }
 
-// OnePress reports whether the decision needs no text. One click on its control
-// is enough then.
+// OnePress reports whether the decision needs no text, so that one click on its
+// control is enough.
 func (d Decision) OnePress(a *Approval) bool {
 	return d != DecideDenyReason && d != DecideRespond && d != DecideEdit && (!d.Approves() || a.Confirm == "")
 }
 
-// Given holds what a person typed with a decision.
+// Given holds the texts that a person typed with a decision.
 type Given struct {
 	Reason  string          // reason of a denial, or the answer instead of an approval
 	Input   json.RawMessage // replaces Approval.Input
 	Confirm string          // text for Approval.Confirm
 }
 
-// Decide converts a decision into a response. If something is missing, it
-// returns a sentence for people instead. It returns CodeInvalid if the decision
-// is not offered. The caller sets the ApprovedDigest of a response that has an
-// Input.
+// Decide converts a decision into a response. If a text is missing, it returns
+// a sentence for people instead. It returns CodeInvalid if the decision is not
+// offered. The caller sets the ApprovedDigest of a response that has an Input.
 func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	if !slices.Contains(r.Decisions(), d) {
 		return Response{}, "", Errorf(CodeInvalid, "decision: %q is not offered", d).WithHint("use one of %s", Listed(r.Decisions()))
@@ -177,12 +176,13 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
 }
 
-// phones maps the characters that phones and editors type instead of plain ones.
+// phones maps the typographic characters that phones and editors insert to the
+// plain ones.
 var phones = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "–", "-", "‑", "-", "…", "...", "\u00a0", " ")
 
-// sameTyped reports whether a person has typed a text, on any keyboard. A dash may
-// stand for one or two hyphens, and a letter and its accent for both in one
-// character.
+// sameTyped reports whether a person has typed the required text, with any
+// keyboard. A dash matches one or two hyphens. A letter with an accent matches
+// the same letter in two characters.
 func sameTyped(want, typed string) bool {
 	plain := func(s, dash string) string {
 		return strings.Join(strings.Fields(strings.ReplaceAll(phones.Replace(norm.NFC.String(s)), "—", dash)), " ")
@@ -222,7 +222,7 @@ func (a Approval) EditText() string {
 	return b.String()
 }
 
-// WithInput returns the request with another input, such as the one that a
+// WithInput returns the request with another input, such as an input that a
 // person edited and approved.
 func (r Ask) WithInput(input json.RawMessage) Ask {
 	a := *r.Approval
@@ -271,7 +271,7 @@ func (a *Approval) normalizeDecisions(session string) error {
 	return nil
 }
 
-// checkWords checks the text that people read and type.
+// checkWords checks the texts that people read and type.
 func (a *Approval) checkWords() error {
 	if a.Confirm != strings.TrimSpace(a.Confirm) || strings.ContainsAny(a.Confirm, "\r\n\t") {
 		return Errorf(CodeInvalid, "approval.confirm: must be a single line without leading or trailing spaces")

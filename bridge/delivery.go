@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Line returns the name of the line in which the card at a destination waits: the
-// cards of one agent appear there in the order of its requests. Cards that are
-// held back have a line for each delay, so that no other card waits for them.
+// Line returns the name of the queue in which a card waits at a destination.
+// The destination shows the cards of one agent in the order of its requests.
+// Delayed cards have a queue for each delay, so that no other card waits for
+// them.
 func (i Interaction) Line(destination int) string {
 	d := i.Destinations[destination]
 	parts := []string{i.Agent, d.Platform, d.Channel, d.Thread}
@@ -17,7 +18,7 @@ func (i Interaction) Line(destination int) string {
 	return strings.Join(parts, "\x00")
 }
 
-// Sending holds the parts that were sent of a text too long for its card.
+// Sending holds the sent parts of a text that is too long for its card.
 type Sending struct {
 	// Content identifies the text in the parts; see [View.Content].
 	Content string
@@ -28,7 +29,7 @@ type Sending struct {
 type Part struct {
 	Destination int
 	Content     string
-	N           int // number of parts that were recorded before
+	N           int // number of parts that were recorded earlier
 	Ref         MessageRef
 }
 
@@ -39,7 +40,7 @@ type Shown struct {
 }
 
 // Content identifies what the view shows people before they decide. It changes
-// only if any of that changes. A vote, for example, does not change it.
+// only if the shown text changes. A vote, for example, does not change it.
 func (v View) Content() string { return v.Record.Interaction.Content }
 
 // Tag returns the start of Content, for names of messages, files and controls that
@@ -47,7 +48,8 @@ func (v View) Content() string { return v.Record.Interaction.Content }
 func (v View) Tag() string { return v.Content()[:min(4, len(v.Content()))] }
 
 // Delivered returns the parts for an update that answers a click. They are
-// closed unless the view shows a draft, because a job may be sending them.
+// closed unless the view shows a draft, because a job may be sending the same
+// parts.
 func (v View) Delivered() *Parts {
 	if v.Parts != nil {
 		return v.Parts
@@ -60,7 +62,7 @@ func (v View) Delivered() *Parts {
 }
 
 // Declines reports whether a control can only deny, decline, or ask more
-// people. Such a control works even before everything is shown.
+// people. Such a control works even before the complete text is shown.
 func (c Control) Declines(i Interaction) bool {
 	switch c.Action {
 	case ActionSnooze, ActionHandOver:

@@ -13,7 +13,7 @@ type Diagnoser interface {
 type Needs struct {
 	Destinations []Destination
 	Emails       bool     // accounts are recognized by their email address
-	Groups       []string // the platform's own groups that are used, in its format
+	Groups       []string // the platform's own groups that the config uses, in the platform's format
 	Accounts     []string // accounts of people that are used
 }
 

@@ -1,20 +1,21 @@
-// Package bridge holds the nouns of nod: requests, questions, approvals,
-// decisions, responses, events and errors, with the rules that need nothing but
-// the values themselves. It also declares the ports to chat platforms and to the
+// Package bridge holds the core types of nod: requests, questions, approvals,
+// decisions, responses, events and errors. It also has the rules that need only
+// the values themselves, and declares the ports to chat platforms and to the
 // database.
 //
 // A type belongs here if packages that do not import each other exchange it.
-// The rules of a request belong in bridge/life and bridge/people, its way to
-// people in bridge/engine, one capability in bridge/rooms, the format of another
-// system in bridge/dialect, the layout of a card in render, and a Redis key or
-// script in broker/redis. The package does no I/O and imports none of these.
+// The rules of a request belong in bridge/life and bridge/people, the delivery
+// to people in bridge/engine, one feature in bridge/rooms, the format of
+// another system in bridge/dialect, the layout of a card in render, and a Redis
+// key or script in broker/redis. The package does no I/O and imports none of
+// these packages.
 //
 // An agent sends a [Request], which is an [Ask] with its transport options. An
-// [Interaction] embeds the Ask, and adds its destinations and responders
-// ([Placement]), its timing ([Schedule]), its place among the rounds
-// ([Lineage]), the effect of the policy ([Governance]) and how it gets attention
-// ([Attention]). A [Record] is an interaction with everything that has happened
-// to it.
+// [Interaction] embeds the Ask. It adds the destinations and responders
+// ([Placement]), the timing ([Schedule]), the position among the rounds
+// ([Lineage]), the effect of the policy ([Governance]), and the mentions and
+// notifications ([Attention]). A [Record] is an interaction with everything
+// that has happened to it.
 //
 // An [Interaction] is one request to people. It is in exactly one [State]:
 //
@@ -28,12 +29,13 @@
 //
 // One change in the store ([Store.Settle]) makes the transition exactly once,
 // for the first caller. Everything else follows from the stored state: waiting
-// callers read it, and outbox jobs update every posted message to match it.
+// callers read the state, and outbox jobs update every posted message to match
+// it.
 //
 // Chat platforms implement [Platform], and bridge/core implements [Store].
 //
-// If a process dies, the stored state is still complete. An interaction whose
-// messages were not posted has a posting job, and a settled one whose messages
-// still show controls has edit jobs. Jobs are leased, and any process takes
-// them over once the lease ends.
+// If a process dies, the stored state is still complete. An interaction without
+// posted messages has a posting job. A closed interaction whose messages still
+// show controls has edit jobs. Jobs are leased, and any process takes a job
+// over when its lease ends.
 package bridge

@@ -16,14 +16,14 @@ type Draft struct {
 	Actor   Actor             `json:"actor"`
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
-	Step    int               `json:"step,omitempty"` // index of the shown question; len(Questions) means the review
+	Step    int               `json:"step,omitempty"` // index of the shown question; len(Questions): the review
 	Page    int               `json:"page,omitempty"` // page of its options
 	// Input is the edited input of an approval that the person has not yet
 	// confirmed. It is a string, so that the store keeps its bytes.
 	Input string `json:"input,omitempty"`
 }
 
-// Same reports whether two drafts are the same as they are stored, apart from the
+// Same reports whether two drafts are stored as the same value, apart from the
 // proof. Either can be nil.
 func (d *Draft) Same(other *Draft) bool {
 	if d == nil || other == nil {
@@ -34,7 +34,7 @@ func (d *Draft) Same(other *Draft) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// nulls returns the answers that are an explicit null.
+// nulls returns the explicit nulls among the answers.
 func (d *Draft) nulls() map[string]Answer {
 	out := map[string]Answer{}
 	if d != nil {
@@ -65,8 +65,9 @@ func (d *Draft) Choose(f Field, value string) {
 	d.Answers[f.ID] = ListAnswer(values...)
 }
 
-// Joined returns the answer after an input that asked for a part of it. The
-// choice of a field that takes one option is kept unless the part has another.
+// Joined returns the answer after an input that asked for one part of the
+// answer. If a field takes one option, its choice is kept unless the part
+// contains another.
 func (f Field) Joined(before, chosen Answer, part Input) Answer {
 	values := chosen.Values()
 	if !f.Multiple() && len(values) > 0 {
@@ -88,8 +89,8 @@ func (f Field) Joined(before, chosen Answer, part Input) Answer {
 	return chosen
 }
 
-// Turn moves to a field. It moves forward only past fields with valid answers,
-// and returns the first problem by field otherwise.
+// Turn moves to a field. It moves forward only past fields with valid answers.
+// Otherwise, it returns the first problem of each field.
 func (d *Draft) Turn(fields []Field, to int) map[int]string {
 	for n := d.Step; n < to && n < len(fields); n++ {
 		given, other := d.Value(fields[n])
@@ -101,10 +102,10 @@ func (d *Draft) Turn(fields []Field, to int) map[int]string {
 	return nil
 }
 
-// Value returns the answer of the draft to a field and the text typed alongside
-// the options. If the draft has none, it returns the initial value or the
-// default of the field, and otherwise the zero Answer and "". A nil draft is
-// empty.
+// Value returns the answer of the draft to a field, and the text typed
+// alongside the options. If the draft has no answer, it returns the initial
+// value or the default of the field. If there is no such value either, it
+// returns the zero Answer and "". A nil draft is empty.
 func (d *Draft) Value(f Field) (Answer, string) {
 	if d != nil {
 		if v, ok := d.Answers[f.ID]; ok || d.Others[f.ID] != "" {
@@ -122,8 +123,7 @@ func (d *Draft) Value(f Field) (Answer, string) {
 	return Answer{}, ""
 }
 
-// apart splits an earlier answer into the chosen options and the text typed
-// alongside them.
+// apart splits an earlier answer into the chosen options and the typed text.
 func (f Field) apart(a Answer) (Answer, string) {
 	other, chosen := "", []string{}
 	for _, v := range a.Values() {

@@ -20,8 +20,8 @@ const (
 	CodeForbidden       Code = "forbidden"       // authenticated, but not allowed
 	CodeNotFound        Code = "not_found"
 	CodeConflict        Code = "conflict"     // contradicts the stored state
-	CodeRateLimited     Code = "rate_limited" // try again after RetryAfter
-	CodeUnavailable     Code = "unavailable"  // something nod needs is unreachable; try again
+	CodeRateLimited     Code = "rate_limited" // retry after RetryAfter
+	CodeUnavailable     Code = "unavailable"  // a system that nod needs is unreachable; retry
 	CodeInternal        Code = "internal"     // a bug in nod
 )
 
@@ -46,8 +46,8 @@ func (c Code) HTTPStatus() int {
 	return 500
 }
 
-// HeaderDaemon is a header of each response of a daemon. Clients take an error
-// without it for that of a proxy in between.
+// HeaderDaemon is a header in each response of a daemon. Clients treat an error
+// without it as an error of a proxy.
 const HeaderDaemon = "Nod-Daemon"
 
 // Known reports whether the code is one of nod's.
@@ -70,10 +70,10 @@ type Error struct {
 	Code       Code          `json:"code"`
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
-	Fields     []FieldError  `json:"fields,omitempty"` // each problem, if Message names several or an answer's
-	Link       string        `json:"link,omitempty"`   // the page where only the caller can continue
+	Fields     []FieldError  `json:"fields,omitempty"` // if Message names several problems, or a problem of an answer
+	Link       string        `json:"link,omitempty"`   // the page on which only the caller can continue
 	RetryAfter time.Duration `json:"-"`                // zero if unknown
-	Means      string        `json:"-"`                // what Message means for people, if that is an error of a platform
+	Means      string        `json:"-"`                // meaning of Message for people, if Message comes from a platform
 	Cause      error         `json:"-"`
 }
 
@@ -82,21 +82,21 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap returns an error that keeps its cause.
+// Wrap returns an error with a code and a message that keeps its cause.
 func Wrap(code Code, cause error, format string, args ...any) *Error {
 	e := Errorf(code, format, args...)
 	e.Cause = cause
 	return e
 }
 
-// WithHint returns a copy that carries a hint.
+// WithHint returns a copy of the error with a hint.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e
 	c.Hint = fmt.Sprintf(format, args...)
 	return &c
 }
 
-// Listed joins words for an error or a hint, such as "once, session".
+// Listed joins words for an error or a hint. An example is "once, session".
 func Listed[T ~string](words []T) string {
 	texts := make([]string, len(words))
 	for i, w := range words {
@@ -143,8 +143,8 @@ func PublicError(err error) *Error {
 	return Errorf(CodeInternal, "internal error")
 }
 
-// Plain returns the message of an error for people who do not know the errors of a
-// platform: first what it means.
+// Plain returns the message of an error for people who do not know the errors
+// of a platform. The meaning of the error comes first.
 func (e *Error) Plain() string {
 	if e.Means == "" {
 		return e.Message
@@ -152,8 +152,9 @@ func (e *Error) Plain() string {
 	return e.Means + ": " + e.Message
 }
 
-// Cause returns why something could not be read, for people. Errors of other
-// packages can contain addresses, so that it only names their kind.
+// Cause returns, for people, the reason that something could not be read.
+// Errors of other packages can contain addresses, so Cause returns only their
+// kind.
 func Cause(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	switch {

@@ -4,12 +4,12 @@ import "strings"
 
 // FieldError is a problem with one field of a message.
 type FieldError struct {
-	Field   string `json:"field"`   // path in the sender's message
+	Field   string `json:"field"`   // path in the message that was sent
 	Message string `json:"message"` // what is wrong, without the path
 }
 
-// Invalid returns CodeInvalid with a problem for each field. The message names
-// all of them.
+// Invalid returns CodeInvalid with a problem for each field. Its message lists
+// all of the fields.
 func Invalid(fields ...FieldError) *Error {
 	e := &Error{Code: CodeInvalid, Fields: fields}
 	e.Message = messageOf(fields)
@@ -31,8 +31,8 @@ func messageOf(fields []FieldError) string {
 	return strings.Join(parts, "; ")
 }
 
-// Problems returns the problems that the error names, one for each field. The
-// field is empty if the message does not start with a path.
+// Problems returns the individual problems of the error, one for each field.
+// The field of a problem is empty if the message does not start with a path.
 func (e *Error) Problems() []FieldError {
 	if len(e.Fields) > 0 {
 		return e.Fields
@@ -44,8 +44,8 @@ func (e *Error) Problems() []FieldError {
 	return []FieldError{{field, message}}
 }
 
-// Renamed returns the error with each problem changed by rename, which gives
-// fields the names of the sender's message.
+// Renamed returns the error with each problem changed by rename, which replaces
+// field names with those of the sender's message.
 func (e *Error) Renamed(rename func(FieldError) FieldError) *Error {
 	c := *e
 	all := e.Problems()
@@ -68,7 +68,7 @@ func within(at string, err error) error {
 	})
 }
 
-// Problems collects errors, so that a sender reads all of them at once.
+// Problems collects errors, so that a sender gets all of them at once.
 type Problems []*Error
 
 // Add adds an error unless it is nil.
@@ -79,7 +79,7 @@ func (p *Problems) Add(err error) {
 }
 
 // Err returns nil, the only error, or one error that names all fields. The hint
-// is that of the first error that has one.
+// is the first hint of the errors.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil

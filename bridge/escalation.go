@@ -11,48 +11,50 @@ import (
 	"github.com/nodbridge/nod/bridge/clock"
 )
 
-// Step is one step of an escalation policy. It is taken if no one has responded
-// by then.
+// Step is one step of an escalation policy. nod takes it if no one has
+// responded by then.
 type Step struct {
 	// After is the time since the previous step, or since the request was
 	// opened.
 	After Duration `json:"after"`
 	// Remind mentions the responders again.
 	Remind bool `json:"remind,omitempty"`
-	// Ask lists people, and groups with GroupMark, who become responders
-	// and are mentioned next to the existing cards.
+	// Ask lists the people, and the groups with GroupMark, who become
+	// responders. They are mentioned next to the existing cards.
 	Ask []string `json:"ask,omitempty"`
-	// Route names a route that is also asked. The fields after it hold its
-	// settings at the time when the request was opened.
+	// Route names another route that is asked. The fields after it hold the
+	// settings of that route at the time when the request was opened.
 	Route        string        `json:"route,omitempty"`
 	Destinations []Destination `json:"destinations,omitempty"`
 	Responders   []Responder   `json:"responders,omitempty"`
 	Groups       []string      `json:"groups,omitempty"`
-	// GiveUp ends the request in this state, StateExpired or StateDenied. If it
-	// is empty, the request stays open.
+	// GiveUp closes the request in this state, StateExpired or StateDenied. If
+	// it is empty, the request stays open.
 	GiveUp State `json:"give_up,omitempty"`
 	// For is the route of the step if the request has several, and Quiet are the
 	// hours in which that route waits.
 	For   string `json:"for,omitempty"`
 	Quiet *Quiet `json:"quiet,omitempty"`
-	// Again is set for a step that asks groups of which an earlier one found no
-	// one. It is the time since the earlier step.
+	// Again is set for a step that repeats an earlier step, because a group of
+	// that step had no known member. It is the time since the earlier step.
 	Again Duration `json:"again,omitempty"`
 }
 
-// firstAgain is the time after which a step looks again for people whom it did not
-// find. It doubles each time.
+// firstAgain is the time after which nod repeats a step that did not find all
+// of its people. The time doubles with each repetition.
 const firstAgain = 30 * time.Second
 
-// LookAgain returns the steps of a policy with one more, at the index n or later, that
-// asks groups of which a step found no one. The others keep their times.
+// LookAgain returns the steps of a policy with one additional step, at the
+// index n or later. The additional step asks groups for which an earlier step
+// found no one. The times of the other steps do not change.
 func LookAgain(steps []Step, n int, of Step, groups []string) []Step {
 	s := Step{Ask: groups, For: of.For, Quiet: of.Quiet, Again: max(Duration(firstAgain), 2*of.Again)}
 	return insert(steps, n, s, s.Again)
 }
 
-// Postpone returns the steps of a policy of which the one with the index n, which is
-// due now, and the later ones of its route wait. Those of other routes do not.
+// Postpone returns the steps of a policy after a delay. The step with the index
+// n, which is due now, and the later steps of its route are delayed. Steps of
+// other routes are not.
 func Postpone(steps []Step, n int, wait time.Duration) []Step {
 	type due struct {
 		at time.Duration
@@ -79,8 +81,9 @@ func Postpone(steps []Step, n int, wait time.Duration) []Step {
 	return out
 }
 
-// insert returns the steps with one more, which is due some time after the step
-// before the index n. There is no step after one that gives up.
+// insert returns the steps with one additional step, which is due at a time
+// after the step before the index n. Nothing is inserted after a step that
+// gives up.
 func insert(steps []Step, n int, s Step, after Duration) []Step {
 	for ; n < len(steps); n++ {
 		if after < steps[n].After {
@@ -131,18 +134,19 @@ func sinceMidnight(s string) (time.Duration, error) {
 type Reminder struct {
 	Destination int      `json:"destination"`
 	Users       []string `json:"users,omitempty"`  // user IDs on the platform of the destination
-	Names       []string `json:"names,omitempty"`  // of Users, for platforms that do not know them
+	Names       []string `json:"names,omitempty"`  // names of Users, for platforms that do not know them
 	Groups      []string `json:"groups,omitempty"` // groups in the platform's own format
-	// Text follows the mentions. If it is empty, it is the time left to respond when
-	// the reminder is sent.
+	// Text follows the mentions. If it is empty, the text is the remaining time
+	// to respond when the reminder is sent.
 	Text string `json:"text,omitempty"`
-	// Tells means that the reminder is what tells people that they were asked.
+	// Tells means that these people learn only from the reminder that they were
+	// asked.
 	Tells bool `json:"tells,omitempty"`
-	// Again means that the reminder repeats what people were told before. Several
-	// in one channel at about the same time become one.
+	// Again means that the reminder repeats an earlier notification. Several
+	// such reminders in one channel at about the same time become one.
 	Again bool `json:"again,omitempty"`
-	// Snoozer is the person who asked to be reminded, in the form of
-	// Actor.Voter, and Due the time of the reminder. They are empty in other
+	// Snoozer is the person who asked for the reminder, in the form of
+	// Actor.Voter, and Due is the time of the reminder. Both are empty in other
 	// reminders.
 	Snoozer string    `json:"snoozer,omitempty"`
 	Due     time.Time `json:"due,omitzero"`
@@ -150,12 +154,12 @@ type Reminder struct {
 
 // Amendment changes a pending interaction, such as its responders.
 type Amendment struct {
-	// Expect is Record.Amended as it was read. If it has changed, the
-	// amendment fails with CodeConflict.
+	// Expect is the value of Record.Amended that the caller read. If the stored
+	// value has changed, the amendment fails with CodeConflict.
 	Expect      int
 	Interaction Interaction
 	Wider       bool // the amendment adds responders
-	// Then is the step that comes next. Nil leaves the next step alone.
+	// Then is the step that comes next. Nil does not change the next step.
 	Then *NextStep
 	// Reminders are sent after Delay.
 	Reminders []Reminder
@@ -167,11 +171,12 @@ type Amendment struct {
 
 // NextStep is the step of an escalation policy that comes next.
 type NextStep struct {
-	Index int // of Steps; their length means that there is none
+	Index int // index into Steps; the length of Steps means that there is no step
 	In    time.Duration
 }
 
-// StepAt returns the step with an index as the next one, due after its own delay.
+// StepAt returns the step with an index as the next step, which is due after
+// its own delay.
 func (i Interaction) StepAt(index int) *NextStep {
 	next := &NextStep{Index: index}
 	if index < len(i.Steps) {

@@ -16,17 +16,17 @@ const (
 	EventResponse  EventType = "interaction_response" // closed; Data is the Response
 	EventPosted    EventType = "posted"               // shown at a destination; Data is a Delivery
 	EventFailed    EventType = "failed"               // nod gave up on a destination; Data is a Delivery
-	EventDelivered EventType = "delivered"            // an agent received the response; no Data
+	EventDelivered EventType = "delivered"            // an agent received the response; Data is empty
 
 	EventWidened    EventType = "widened"    // more people are asked before the deadline; Data is the Interaction
-	EventReminded   EventType = "reminded"   // people were mentioned; no Data
-	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; no Data
+	EventReminded   EventType = "reminded"   // people were mentioned; Data is empty
+	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; Data is empty
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the follow-up
-	EventJoined     EventType = "joined"     // an identical request shares the answer; no Data
+	EventJoined     EventType = "joined"     // an identical request shares the answer; Data is empty
 	EventVoted      EventType = "voted"      // one of several required decisions; Data is a Vote
 	EventCompleted  EventType = "completed"  // the agent's tool reported its result; Data is a Completion
 
-	// These belong to a session and have no InteractionID.
+	// These events belong to a session and have no InteractionID.
 	EventStopped EventType = "session_stopped" // its requests are denied from now on; Data is the Actor
 	EventResumed EventType = "session_resumed" // its requests are no longer denied; Data is the Actor
 )
@@ -55,30 +55,30 @@ type Delivery struct {
 	Reason      string      `json:"reason,omitempty"`
 }
 
-// EventFilter selects events. A zero field matches every event.
+// EventFilter selects events. A field with its zero value matches every event.
 type EventFilter struct {
 	Session string
 	Agent   string
 }
 
-// ListFilter selects records. A zero field matches every record.
+// ListFilter selects records. A field with its zero value matches every record.
 type ListFilter struct {
 	State   State
 	Session string
 	Agent   string
-	// Text occurs in the prompt, the tool, the location, a name or the ID.
-	// Case is ignored.
+	// Text is matched against the prompt, the tool, the location, the names and
+	// the ID, ignoring case.
 	Text string
-	// Since and Until limit the time at which a request was opened. Since is
-	// included, Until is not.
+	// Since and Until limit the time at which a request was opened. The range
+	// includes Since and excludes Until.
 	Since, Until time.Time
 	Cursor       string // end of the previous page
 	Limit        int    // at most 200; zero means 50
 	// May reports whether the caller may read a record. If it is nil, the
 	// caller may read all.
 	May func(Record) bool `json:"-"`
-	// AsStored returns records that fail verification as they are stored, for
-	// inspection. Otherwise such a record is returned as closed without a
+	// AsStored returns records that fail verification in their stored form, for
+	// inspection. Otherwise, such a record is returned as closed without a
 	// decision.
 	AsStored bool
 }

@@ -21,24 +21,24 @@ const (
 	PlanRequestChanges = "request_changes"
 )
 
-// Field is one input: a question, or a part of a question that has several. Its
-// ID is that of the question, followed for a part by a slash and the key of the
-// part. A question ID cannot contain a slash.
+// Field is one input: a question, or a part of a question that has several
+// parts. The ID of a part is the ID of its question, a slash, and the key of
+// the part. A question ID cannot contain a slash.
 type Field struct {
 	Question
 	Of int // index of the question
-	// Part is the key in the question's object, or the key of an inner object
-	// and its own, separated by a slash. It is empty if the field is the
-	// question.
+	// Part is the key of the part in the question's object. A part of an inner
+	// object has the key of the object, a slash, and its own key. Part is empty
+	// if the field is the complete question.
 	Part    string
 	Initial *Answer
-	// Markdown means that Text is Markdown: an item of a feedback.
+	// Markdown means that Text is Markdown, as in an item of a feedback.
 	Markdown bool
 
 	encoded  bool     // the values of the options are JSON
 	lines    *lines   // for a list of texts
 	group    *group   // for a property of an inner object
-	numbers  *numbers // for a number with limits that a question does not have
+	numbers  *numbers // for a number with limits that are not fields of a question
 	nullable bool
 	listed   bool // the schema requires the property
 }
@@ -50,7 +50,7 @@ func (r Ask) Fields() []Field {
 	if len(r.Initial) == 0 {
 		return out
 	}
-	initial, _ := r.Split("initial", r.Initial) // Normalize has checked it
+	initial, _ := r.Split("initial", r.Initial) // Normalize has checked this
 	for n, f := range out {
 		if a, ok := initial[f.ID]; ok {
 			out[n].Initial = &a
@@ -76,7 +76,7 @@ func (q Question) fields(of int) []Field {
 	if q.Default == nil {
 		return out
 	}
-	defaults, _ := q.Default.Object() // Normalize has checked it
+	defaults, _ := q.Default.Object() // Normalize has checked this
 	for n, f := range out {
 		if a, ok := f.part(defaults); ok {
 			out[n].Default = &a
@@ -123,14 +123,15 @@ func partField(q Question, of int, part string, f Question) Field {
 	return Field{Question: f, Of: of, Part: part}
 }
 
-// LonePlan reports whether the ask is a single plan review. Its Approve button
-// answers with one click, and Request changes opens a text input.
+// LonePlan reports whether the ask consists of a single plan review. Its
+// Approve button answers with one click, and Request changes opens a text
+// input.
 func (r Ask) LonePlan() bool {
 	return len(r.Questions) == 1 && r.Questions[0].Widget == WidgetPlanReview
 }
 
-// Lone returns the only field of an ask. It returns false if there are several
-// or none.
+// Lone returns the only field of an ask. It returns false unless there is
+// exactly one.
 func (r Ask) Lone() (Field, bool) {
 	if f := r.Fields(); len(f) == 1 {
 		return f[0], true
@@ -163,8 +164,8 @@ func (f Field) FieldAnswer(i Interaction, answers map[string]Answer) Answer {
 }
 
 // Split converts answers by question ID into answers by field ID. It returns
-// CodeInvalid, with the paths of the problems below at, if answers do not have
-// the form of their questions.
+// CodeInvalid, with the paths of the problems below at, if an answer does not
+// have the form that its question requires.
 func (r Ask) Split(at string, answers map[string]Answer) (map[string]Answer, error) {
 	out := map[string]Answer{}
 	var wrong Problems
@@ -273,7 +274,7 @@ func feedbackAnswer(fields []Field, of func(part string) Answer, required bool) 
 	return object(keys, values), "", ""
 }
 
-// object returns an object with its members in the given order.
+// object returns a JSON object that keeps the order of the members.
 func object(keys []string, values map[string]Answer) Answer {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -281,7 +282,7 @@ func object(keys []string, values map[string]Answer) Answer {
 		if n > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := json.Marshal(k) // strings and answers always marshal
+		name, _ := json.Marshal(k) // encoding strings and answers never fails
 		value, _ := json.Marshal(values[k])
 		b.Write(name)
 		b.WriteByte(':')

@@ -15,7 +15,7 @@ type group struct {
 	listed, nullable   bool
 }
 
-// required reports whether the object has to be filled in.
+// required reports whether the object must be filled in.
 func (g *group) required() bool { return g.listed && !g.nullable }
 
 // lines holds the constraints of a list of texts, which is typed with one text
@@ -27,7 +27,7 @@ type lines struct {
 }
 
 // Check returns the answer in the form to store, or a sentence for people that
-// describes what is wrong with it; see [Question.Check].
+// describes the problem; see [Question.Check].
 func (f Field) Check(a Answer, other string) (Answer, string) {
 	switch {
 	case f.nullable && a.null() && other == "":
@@ -37,7 +37,7 @@ func (f Field) Check(a Answer, other string) (Answer, string) {
 	case f.lines == nil:
 		return f.Question.Check(a, other)
 	}
-	if a = f.unwrap(a); a.List != nil && f.lines.least == 0 { // a list without texts
+	if a = f.unwrap(a); a.List != nil && f.lines.least == 0 { // a list without texts in it
 		return a, ""
 	}
 	a, problem := f.Question.Check(a, other)
@@ -103,7 +103,8 @@ func (f Field) unwrap(a Answer) Answer {
 }
 
 // encodedValue returns the value of the option with a JSON value. A string can
-// also be the value of an option itself, as front ends without types send it.
+// also be the plain value of an option, because front ends without types send
+// that.
 func (f Field) encodedValue(raw string) string {
 	for _, o := range f.Options {
 		if sameJSON(o.Value, raw) {
@@ -133,8 +134,8 @@ func (f Field) encode(a Answer) (Answer, bool) {
 	return a, true
 }
 
-// formAnswer composes the answer to a form. If an inner object is incomplete, it
-// returns the part to correct and the problem.
+// formAnswer composes the answer to a form. If an inner object is incomplete,
+// it returns the incomplete part and the problem.
 func formAnswer(fields []Field, of func(part string) Answer) (Answer, string, string) {
 	keys, values := []string{}, map[string]Answer{}
 	for n := 0; n < len(fields); {
@@ -162,7 +163,7 @@ func formAnswer(fields []Field, of func(part string) Answer) (Answer, string, st
 }
 
 // answer composes an inner object. It returns the zero Answer for an optional
-// one that nothing was entered for.
+// object without input.
 func (g *group) answer(fields []Field, of func(part string) Answer) (Answer, string, string) {
 	filled := g.required() || slices.ContainsFunc(fields, func(f Field) bool { return !of(f.Part).Empty() || of(f.Part).null() })
 	switch {

@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// The prefix of a grant's key is the kind of grant: for one exact request, or
+// The prefix of a grant key is the kind of the grant: for one exact request, or
 // for one rule.
 const (
 	exactPrefix = "exact:"
 	rulePrefix  = "rule:"
 )
 
-// GrantKeys returns the keys of the grants that could cover an interaction: that
-// of the exact request, and then one for each rule that a part of it requires.
+// GrantKeys returns the keys of the grants that could cover an interaction. The
+// first is the key of the exact request. One key follows for each rule that a
+// part of the request needs.
 func (i Interaction) GrantKeys() []string {
 	if i.Approval == nil || i.Approval.AgentRemembers || i.GrantKey == "" {
 		return nil
@@ -40,10 +41,10 @@ func (i Interaction) RuleKey(r RuleGrant) string {
 }
 
 // Grantable sets what a session or always approval of the interaction covers.
-// It removes the scopes whose coverage is too long to state in full, and
-// replaces the agent's scope notes unless the agent itself remembers approvals.
-// The arguments sent and digest are the interaction before redaction and its
-// digest, because a grant is bound to what the agent sent.
+// It removes the scopes whose coverage is too long to state in full. It
+// replaces the scope notes unless the agent remembers approvals itself. The
+// arguments sent and digest are the interaction before redaction and its
+// digest, because a grant is bound to the text that the agent sent.
 func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	if i.Approval == nil {
 		return
@@ -66,8 +67,8 @@ func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	i.noteScopes()
 }
 
-// noteScopes writes the scope notes, which state what each scope covers, unless
-// the agent itself remembers approvals.
+// noteScopes writes the scope notes unless the agent remembers approvals
+// itself. Each note states what its scope covers.
 func (i *Interaction) noteScopes() {
 	a := i.Approval
 	if a.AgentRemembers {
@@ -93,8 +94,8 @@ func (r Ruling) grantable() []RuleGrant {
 	return r.Grants
 }
 
-// routes returns the routes that have to approve a request whose own route is
-// given.
+// routes returns the routes that have to approve a request, given its own
+// route.
 func (r Ruling) routes(own string) []string {
 	out := []string{own}
 	for _, name := range r.Routes {

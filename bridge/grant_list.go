@@ -14,7 +14,8 @@ func (g Grant) ID() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Words state what the grant covers, until when, and who gave it.
+// Words returns a text that states what the grant covers, when it ends, and who
+// gave it.
 func (g Grant) Words() string {
 	var givers []string
 	for _, a := range g.Givers {

@@ -31,16 +31,16 @@ type Complete struct {
 }
 
 // Reprompt asks again in the same messages. Fields that Request leaves empty
-// keep their values. Its Error describes what was wrong.
+// keep their values. Its Error describes the problem with the answer.
 type Reprompt struct{ Request Request }
 
 // Pending defers the question: RequestInteraction returns a [PendingResult],
-// the question stays open, and a late answer goes to the session inbox. It needs
-// a session. Only Pending keeps a question open: a Complete ends it, whatever its
-// Result says.
+// the question stays open, and a late answer goes to the session inbox. It
+// requires a session. Only Pending keeps a question open. Complete closes it,
+// regardless of its Result.
 type Pending struct {
 	Message string
-	Hold    Duration // how long it stays open; zero means as in the request
+	Hold    Duration // time for which the question stays open; zero means the time of the request
 }
 
 func (Complete) outcome() {}
@@ -64,8 +64,8 @@ type Handlers struct {
 	OnResponse func(context.Context, UserResponse) (Outcome, error)
 	// OnTimeout is called if no one answers in time. If it is nil,
 	// RequestInteraction returns an [EndedError] instead. In a session, the
-	// question stays open until OnTimeout has decided: after a Pending it stays
-	// the same question, and it expires after a Complete.
+	// question stays open until OnTimeout has decided. After a Pending, the
+	// same question stays open. After a Complete, it expires.
 	OnTimeout func(context.Context) (Outcome, error)
 	// OnCancel is called when the interaction is cancelled, or when the context
 	// of RequestInteraction ends while it waits. It may be nil.
@@ -76,7 +76,7 @@ type Handlers struct {
 // could answer, because no platform was connected and no front end was enabled.
 var ErrInteractionUnavailable = errors.New("interaction_unavailable")
 
-// EndedError is the error of an interaction that ended without a response.
+// EndedError is the error of an interaction that closed without a response.
 type EndedError struct{ Record Record }
 
 // Error returns the final state and the reason.
@@ -89,7 +89,7 @@ func (e *EndedError) Error() string {
 }
 
 // Is reports whether target is ErrInteractionUnavailable and no one could be
-// reached.
+// asked.
 func (e *EndedError) Is(target error) bool {
 	return target == ErrInteractionUnavailable && e.Record.State == StateUndeliverable
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID identifies an interaction. It is a UUIDv7 in the usual text form. Knowing an
-// ID authorizes nothing.
+// ID identifies an interaction. It is a UUIDv7 in the usual text form.
+// Knowledge of an ID does not authorize anything.
 type ID string
 
 // NewID returns a new ID.
@@ -44,8 +44,8 @@ func (id ID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
 }
 
-// Short returns the last digits of the ID for people to read. They are not
-// unique.
+// Short returns the last digits of the ID, for people. Several IDs can share
+// them.
 func (id ID) Short() string {
 	s := string(id)
 	if n := len(s) - 8; n >= 0 && strings.IndexByte(s[n:], '-') < 0 {
@@ -64,16 +64,17 @@ func (id ID) bytes() ([16]byte, bool) {
 	return u, err == nil
 }
 
-// Newest stands for the newest of a list of IDs.
+// Newest selects the newest of a list of IDs.
 const Newest = "last"
 
-// MinPart is the minimum length of the start or the end of an ID that stands for
-// it.
+// MinPart is the minimum length of the start or the end of an ID that people
+// can enter instead of the ID.
 const MinPart = 4
 
-// Expand returns the ID that people mean by s, among ids, the newest first: the
-// ID s, the only one that starts or ends with s, or the first for the word last. It
-// returns CodeNotFound if there is none, and CodeInvalid if there are several.
+// Expand returns the ID that a person means by s. The IDs are sorted from new
+// to old. The result is the ID s itself, the only ID that starts or ends with
+// s, or the first ID if s is the word last. Expand returns CodeNotFound if no
+// ID matches, and CodeInvalid if several match.
 func Expand[T ~string](s string, ids []T) (T, error) {
 	var found []T
 	s = strings.TrimSpace(s)

@@ -12,9 +12,9 @@ import (
 
 const (
 	// decideFor is the time that OnTimeout has to decide. If the process of the
-	// tool ends in the meantime, the question expires after it.
+	// tool ends before it has decided, the question expires after that time.
 	decideFor = 10 * time.Minute
-	// windUp limits the calls that are made after the context of a tool has ended.
+	// windUp limits the calls after the context of a tool has ended.
 	windUp = 5 * time.Second
 	// reasonGone is the reason of a request whose tool no longer waits.
 	reasonGone = "the agent stopped waiting"
@@ -27,7 +27,7 @@ const (
 // OnCancel.
 //
 // The handlers keep session and always approvals themselves; see
-// [ToolApprovals]. nod neither creates nor uses grants for them.
+// [ToolApprovals]. nod neither creates nor uses grants for these approvals.
 func RequestInteraction(ctx context.Context, a Asker, r Request, h Handlers) (any, error) {
 	if h.OnResponse == nil {
 		return nil, Errorf(CodeInvalid, "handlers.OnResponse: required")
@@ -59,11 +59,11 @@ type talk struct {
 	Asker
 	h      Handlers
 	caller string   // see CallID
-	hold   Duration // of a Pending without one; zero means that of the request
+	hold   Duration // hold time of a Pending without one; zero means the time of the request
 }
 
-// Linger returns a context for a call that may have an effect although ctx ends:
-// it ends d after ctx does. The caller must call stop.
+// Linger returns a context for a call that may have an effect although ctx has
+// ended. The new context ends d after ctx. The caller must call stop.
 func Linger(ctx context.Context, d time.Duration) (lingering context.Context, stop func()) {
 	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := context.AfterFunc(ctx, func() {
@@ -78,7 +78,7 @@ func Linger(ctx context.Context, d time.Duration) (lingering context.Context, st
 }
 
 // open opens a round. If ctx ends in the meantime, it closes the round again,
-// because it may be stored.
+// because the round may be stored.
 func (t talk) open(ctx context.Context, open func(context.Context) (Record, error)) (Record, error) {
 	if ctx.Err() != nil {
 		return Record{}, t.cancelled(ctx, "")
@@ -119,7 +119,7 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 		return nil, nil, err
 	}
 	outcome, failed := t.h.apply(ctx, rec)
-	// The decision of the handlers is carried out although ctx may have ended since.
+	// The decision of the handlers is carried out even if ctx has ended since.
 	late, stop := Linger(ctx, windUp)
 	defer stop()
 	if ended, ok := errors.AsType[*EndedError](failed); ok {
@@ -136,7 +136,7 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 	case Pending:
 		again := o.Message // shown if the question is asked again
 		if !rec.State.Final() {
-			again = "" // it stays the same question, even if it was answered in the meantime
+			again = "" // the question stays the same, even if someone answered it in the meantime
 		}
 		rec, err = t.Queue(late, id, cmp.Or(o.Hold, t.hold), again)
 		if err != nil {
@@ -149,8 +149,8 @@ func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 	return nil, nil, Errorf(CodeInternal, "the handler returned no outcome")
 }
 
-// toolsOwn returns the request with an approval that the tool remembers itself. The
-// tool learns immediately that every platform is down.
+// toolsOwn returns the request with an approval that the tool remembers itself.
+// If every platform is down, the tool gets an error immediately.
 func toolsOwn(r Request) Request {
 	r.Now = true
 	if r.Approval != nil {
@@ -192,5 +192,5 @@ func PublicText(err error) string {
 	return inWords.Replace(err.Error())
 }
 
-// inWords replaces how Go names the end of a context.
+// inWords replaces the Go error texts about the end of a context.
 var inWords = strings.NewReplacer(context.Canceled.Error(), "cancelled", context.DeadlineExceeded.Error(), "no answer in time")

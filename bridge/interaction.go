@@ -41,16 +41,15 @@ var States = []State{
 func (s State) Final() bool { return s != StatePending && s != "" }
 
 // Interaction is an opened ask, with its destinations, responders and rules.
-// Once opened, only amendments change it. Everything that happens to it is in
-// [Record].
+// After it was opened, only amendments change it. [Record] holds everything
+// that happens to it.
 //
 // Its JSON form is one flat object.
 type Interaction struct {
 	ID ID `json:"id"`
-	// Ask is the agent's request after redaction. Timeout and OneAtATime
-	// are zero, because they matter only while the interaction is opened.
-	// Route is the first route that the interaction was sent to; see
-	// OwnRoute.
+	// Ask is the agent's request after redaction. Timeout and OneAtATime are
+	// zero, because nod uses them only while it opens the interaction. Route is
+	// the first route that the interaction was sent to; see OwnRoute.
 	Ask
 	Agent string `json:"agent"` // name of the authenticated agent
 	// Trace is the traceparent (W3C Trace Context) of the agent's request.
@@ -62,35 +61,34 @@ type Interaction struct {
 	Governance
 	Attention
 
-	// Contested means that the agent's user can decide at the agent's own terminal
-	// as well, and that nod learns of it only later: an answer that was sent may
-	// have come too late.
+	// Contested means that the agent's user can also decide at the agent's own
+	// terminal, and that nod learns of such a decision only later. A response
+	// that nod has sent may therefore have come too late.
 	Contested bool `json:"contested,omitempty"`
 
 	// Webhooks lists the names of the webhooks that receive the outcome.
 	Webhooks []string `json:"webhooks,omitempty"`
-	// Redacted is the number of redacted places. The digest was computed
-	// before redaction.
+	// Redacted is the number of redacted values. The digest was computed before
+	// redaction.
 	Redacted int `json:"redacted,omitempty"`
-	// RedactedCommand means that a part of what would be executed is
-	// redacted. An approval then requires typed confirmation and covers
-	// this request only.
+	// RedactedCommand means that a part of the command is redacted. An approval
+	// then requires typed confirmation and covers this request only.
 	RedactedCommand bool `json:"redacted_command,omitempty"`
 
 	// Digest is the request digest that a decision is bound to; see package
 	// proof.
 	Digest string `json:"digest"`
-	// Content is the hash of everything that people see of the interaction, and of
-	// its terms; see package proof. A person decides on it, and Digest is part of
-	// it. It is computed when the interaction is stored, and again only if an
-	// amendment changes the terms.
+	// Content is the hash of the text that people see of the interaction, and
+	// of its terms; see package proof. A person decides on this content, and
+	// Digest is part of it. nod computes it when it stores the interaction, and
+	// again only if an amendment changes the terms.
 	Content string `json:"content,omitempty"`
 	// RequestKey binds the interaction to the call that opened it; see
-	// [Identity]. It is empty if nothing identifies the call.
+	// [Identity]. It is empty if the call cannot be identified.
 	RequestKey string `json:"request_key,omitempty"`
-	// Stated holds Created and Deadline as they were when it was opened. The
-	// fields of the same names use the clock of Redis, and change when the
-	// interaction is extended.
+	// Stated holds the original values of Created and Deadline. The fields of
+	// the same names use the clock of Redis, and change when the interaction is
+	// extended.
 	Stated Times `json:"-"`
 }
 
@@ -108,13 +106,13 @@ type Placement struct {
 	// Requesters lists the owners of the agent and the requester, who may
 	// deny but not approve.
 	Requesters []string `json:"requesters,omitempty"`
-	// Stranger means that the requester is not in the config, so that nod could
-	// not keep them from approving under their own name.
+	// Stranger means that the requester is not in the config, so nod could not
+	// prevent this person from approving under their own name.
 	Stranger bool `json:"stranger,omitempty"`
-	// Names holds the display names of people by their names in the config, of
-	// those who have one.
+	// Names holds the display names of people by their names in the config.
+	// People without a display name are not included.
 	Names map[string]string `json:"names,omitempty"`
-	// DenyCounts means that one denial does not close the request: denials
+	// DenyCounts means that one denial does not close the request. Denials then
 	// need the same quorum as approvals.
 	DenyCounts bool `json:"deny_counts,omitempty"`
 	// Quorum is the number of required approvals. Zero means one.
@@ -136,10 +134,11 @@ type Placement struct {
 	// Called lists the people and routes that were also asked while the
 	// request was pending.
 	Called []string `json:"called,omitempty"`
-	// Told says who was told of being asked while the request was pending, or by a
-	// card of their own when it was opened, and who was not.
+	// Told lists the people and routes that were asked while the request was
+	// pending, and the responders who need a card of their own. For each, it
+	// says which messages told them.
 	Told []Told `json:"told,omitempty"`
-	// Unfound lists the groups of which nod found no one yet.
+	// Unfound lists the groups for which nod has not found anyone yet.
 	Unfound []Unfound `json:"unfound,omitempty"`
 	// HandOver lists the people, and groups with GroupMark, that a responder
 	// can delegate to.
@@ -154,8 +153,8 @@ type Schedule struct {
 	Created  time.Time `json:"created"`
 	Deadline time.Time `json:"deadline"`
 	// Steps are taken in order while no one answers, but not during Quiet
-	// hours. If the request has several routes, those of the step's own route
-	// count.
+	// hours. If the request has several routes, the steps belong to its own
+	// route.
 	Steps []Step `json:"steps,omitempty"`
 	Quiet *Quiet `json:"quiet,omitempty"`
 	// Snooze is the delay of a reminder that people can request. Zero means
@@ -165,24 +164,24 @@ type Schedule struct {
 
 // Lineage holds the place of an interaction among the rounds of one question.
 type Lineage struct {
-	// Round is the number of times that this was asked, starting at 1. Its
-	// maximum is MaxRounds.
+	// Round is the number of times that the question was asked, starting at 1.
+	// Its maximum is MaxRounds.
 	Round int `json:"round,omitempty"`
-	// Previous is the interaction of the round before, and Root the first
-	// interaction that used the same messages. Both are empty for a first
+	// Previous is the interaction of the previous round, and Root is the first
+	// interaction that used the same messages. Both are empty in the first
 	// round.
 	Previous ID `json:"previous,omitempty"`
 	Root     ID `json:"root,omitempty"`
 }
 
-// Governance holds the effect of the policy on an interaction, and what a grant
-// that is given in it would cover.
+// Governance holds the effect of the policy on an interaction, and the coverage
+// of a grant that is given in it.
 type Governance struct {
-	// Rule is the policy rule that matched, and Risk the risk level that it
-	// sets. Each is empty if there is none.
+	// Rule is the policy rule that matched, and Risk is its risk level. Each is
+	// empty if there is none.
 	Rule string `json:"rule,omitempty"`
 	Risk string `json:"risk,omitempty"`
-	// RuleReason is the reason that the config gives for the rule, for people.
+	// RuleReason is the reason that the config states for the rule, for people.
 	// It may be empty.
 	RuleReason string `json:"rule_reason,omitempty"`
 	// PolicyVersion is the version of the rules in the last evaluation.
@@ -204,7 +203,7 @@ type Governance struct {
 // NameOf returns the name of a person or a group that people read.
 func (p Placement) NameOf(who string) string { return cmp.Or(p.Names[who], who) }
 
-// NamesOf is NameOf for several.
+// NamesOf returns the names that people read for several people and groups.
 func (p Placement) NamesOf(all []string) []string {
 	out := make([]string, len(all))
 	for n, who := range all {
@@ -213,22 +212,23 @@ func (p Placement) NamesOf(all []string) []string {
 	return out
 }
 
-// Told is a person, a group with GroupMark, or a route that was asked while a request
-// was pending, or a responder whom the cards of its opening do not reach.
+// Told is a person, a group with GroupMark, or a route that was asked while a
+// request was pending. It can also be a responder who cannot see the first
+// cards of the request.
 type Told struct {
-	// Name is empty for those whom the cards of the opening reach.
+	// Name is empty for responders who can see the first cards.
 	Name string `json:"name"`
-	// At lists the indexes of the destinations with a message that tells them. If
-	// it is empty, no message does.
+	// At lists the indexes of the destinations with a message that told them.
+	// If it is empty, no message did.
 	At []int `json:"at,omitempty"`
-	// Why is the reason why no message tells them, or not all of them.
+	// Why is the reason that no message told them, or not all of them.
 	Why string `json:"why,omitempty"`
-	// Step is the number of escalation steps that were taken when they were asked,
-	// with the one that asked them.
+	// Step is the number of escalation steps that had been taken when they were
+	// asked, including the step that asked them.
 	Step int `json:"step,omitempty"`
 }
 
-// Unfound is a group of which nod found no one, or not everyone.
+// Unfound is a group for which nod found no one, or not everyone.
 type Unfound struct {
 	Name string `json:"name"` // with GroupMark
 	Why  string `json:"why"`

@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// exactJSON limits the JSON that people decide on.
+// exactJSON limits the JSON values that people decide on.
 var exactJSON = strictjson.Limits{Depth: 512, Exact: true}
 
 // CheckJSON returns CodeInvalid unless raw is exactly one JSON value that every
@@ -34,9 +34,10 @@ func CheckJSON(raw []byte) error {
 	return refused
 }
 
-// DecodeBody decodes the body of a call: JSON that has only one meaning and no
-// unknown fields. It returns CodeInvalid with the path of the problem. For a
-// field that nod no longer has, the hint says what replaces it.
+// DecodeBody decodes the body of a call. The JSON must have only one meaning
+// and no unknown fields. DecodeBody returns CodeInvalid with the path of the
+// problem. For a field that was removed from nod, the hint names the
+// replacement.
 func DecodeBody(raw []byte, v any) error {
 	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return Errorf(CodeInvalid, "body: must be an object, not null")
@@ -60,9 +61,10 @@ func DecodeBody(raw []byte, v any) error {
 	return refused
 }
 
-// EncodeBody returns the body of a call as JSON that is read back unchanged. It
-// returns CodeInvalid with the path of a text that is not valid UTF-8, because
-// people would see another text than the caller has.
+// EncodeBody returns the body of a call as JSON that every parser reads back
+// unchanged. It returns CodeInvalid with the path of a text that is not valid
+// UTF-8, because people would see a different text from the one that the caller
+// has.
 func EncodeBody(v any) ([]byte, error) {
 	raw, err := strictjson.Encode(v)
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
@@ -98,7 +100,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// htmlEscapes holds the escapes of [json.Marshal] for characters that need none.
+// htmlEscapes maps the escapes of [json.Marshal] that JSON does not need to
+// their characters.
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003C`: '<', `\u003E`: '>'}
 
 // ReadableJSON returns valid JSON without escapes of <, > and &. The rest of it

@@ -8,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Message is a message for a session: a late answer, or what a person wrote.
+// Message is a message for a session: a late answer, or a text of a person.
 type Message struct {
-	ID      string    `json:"id"` // acknowledges this message and all earlier ones
+	ID      string    `json:"id"` // its acknowledgment covers this message and all earlier ones
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
 	// Text is the message as plain text, to be passed to the agent as a
@@ -54,7 +54,7 @@ func NewMessage(id string, r Record) Message {
 	return m
 }
 
-// SaidMessage returns the message for what a person wrote.
+// SaidMessage returns the message for a text of a person.
 func SaidMessage(s Steering) Message {
 	return Message{ID: s.ID, Session: s.Session, At: s.At, Text: s.Words() + "\n", Steering: &s}
 }
@@ -70,18 +70,18 @@ func CompareMessages(a, b string) int {
 // OneLine returns text on one line, as people see it; see [visible.Line].
 func OneLine(s string) string { return visible.Line(s) }
 
-// Reach describes whether a destination can be reached.
+// Reach describes whether nod can reach a destination.
 type Reach struct {
 	Destination
 	Reachable bool   `json:"reachable"`
 	Reason    string `json:"reason,omitempty"` // why it cannot be reached
 }
 
-// Availability describes who could answer now.
+// Availability describes who could answer a request now.
 type Availability struct {
 	Available bool `json:"available"`
-	// Clients is the number of front ends connected to the session, and
-	// Enabled the number of those that can answer.
+	// Clients is the number of front ends connected to the session, and Enabled
+	// is the number of front ends that can answer.
 	Clients      int     `json:"clients"`
 	Enabled      int     `json:"enabled"`
 	Destinations []Reach `json:"destinations"`

@@ -20,7 +20,7 @@ const MaxMentions = 5
 // set, in the platform's own format.
 type Mention struct {
 	Person string // in the config; empty for a group
-	Name   string // as the card names them
+	Name   string // name on the card
 	User   string
 	Group  string
 }
@@ -58,7 +58,7 @@ type DirectMessenger interface {
 }
 
 // Closings returns the number of messages that are sent when the interaction
-// closes: one for each webhook, and then one for the requester.
+// closes: one for each webhook, followed by one for the requester.
 func (i Interaction) Closings() int {
 	n := len(i.Webhooks)
 	if i.TellRequester && i.Requester != "" && i.Kind != KindNotice {
@@ -76,8 +76,8 @@ const (
 	PreviewNone PreviewMode = "none" // only that a request is pending
 )
 
-// Attend combines the settings of several routes: the loudest mention applies,
-// and the preview that shows the least.
+// Attend combines the settings of several routes. It selects the widest
+// mention, and the preview that shows the least.
 func (a Attention) Attend(b Attention) Attention {
 	loud := map[MentionMode]int{MentionNone: 0, MentionGroup: 1, MentionResponders: 2}
 	if loud[b.Mention] > loud[a.Mention] {

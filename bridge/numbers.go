@@ -7,12 +7,12 @@ import (
 	"math/big"
 )
 
-// numbers holds the limits of a number in a form that a question has no fields
-// for. Each is nil if there is none.
+// numbers holds the limits of a number in a form. A question has no fields for
+// them. Each is nil if there is none.
 type numbers struct{ above, below, step *float64 }
 
-// numberType sets the limits of a number. Those of an integer that are not
-// included become the next integer.
+// numberType sets the limits of a number. It rounds the limits of an integer
+// inward.
 func (f *Field) numberType(at string, all memberList) error {
 	n := &numbers{}
 	minimum, above, err := limits(at, "minimum", "exclusiveMinimum", all)
@@ -50,9 +50,9 @@ func (f *Field) numberType(at string, all memberList) error {
 	return nil
 }
 
-// limits returns a limit that is included and one that is not. In old versions
-// of JSON Schema, the exclusive keyword is true or false, and true excludes the
-// other limit.
+// limits returns the inclusive limit and the exclusive limit of a number. In
+// old versions of JSON Schema, the exclusive keyword is true or false, and true
+// makes the other limit exclusive.
 func limits(at, plain, exclusive string, all memberList) (included, excluded *float64, err error) {
 	var only bool
 	if json.Unmarshal(all.get(exclusive), &only) == nil {
@@ -65,7 +65,7 @@ func limits(at, plain, exclusive string, all memberList) (included, excluded *fl
 	return included, excluded, err
 }
 
-// checkNumber is Check for a number with limits of its own.
+// checkNumber is Check for a number with its own limits.
 func (f Field) checkNumber(a Answer, other string) (Answer, string) {
 	a, problem := f.Question.Check(a, other)
 	switch {
@@ -75,13 +75,14 @@ func (f Field) checkNumber(a Answer, other string) (Answer, string) {
 	return a, problem
 }
 
-// take reports whether a number, which is valid JSON, is within the limits.
+// take reports whether a number is within the limits. The number must be valid
+// JSON.
 func (n numbers) take(s string) bool {
 	var v float64
 	if json.Unmarshal([]byte(s), &v) != nil || n.above != nil && v <= *n.above || n.below != nil && v >= *n.below {
 		return false
 	}
-	if n.step == nil || v == 0 { // the exponent of another number is small
+	if n.step == nil || v == 0 { // the exponent of any other number is small
 		return true
 	}
 	value, ok := new(big.Rat).SetString(s)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// longestPause is the maximum that RetryAfter returns. It keeps the time of a
-// mistaken server from overflowing.
+// longestPause is the longest pause that RetryAfter returns. It prevents an
+// overflow if a server sends a wrong time.
 const longestPause = 365 * 24 * time.Hour
 
-// RetryAfter returns the pause that the header Retry-After of a response asks
-// for: a number of seconds, or a time by the clock of the sender. It is zero if
-// there is none. The caller limits it.
+// RetryAfter returns the pause that the Retry-After header of a response asks
+// for. The header is a number of seconds, or a time by the clock of the sender.
+// The pause is zero without a header. The caller limits it.
 func RetryAfter(h http.Header) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Directory looks up people, their accounts and their groups. An answer that it
-// cannot read is unknown, and gives no one a right. A Directory is safe for concurrent use.
+// Directory looks up people, their accounts and their groups. If it cannot read
+// an answer, the answer is unknown, and gives no one a right. A Directory is
+// safe for concurrent use.
 type Directory interface {
 	// Identify returns the person that an account belongs to. It returns ""
 	// for an unknown account.
 	Identify(context.Context, Actor) (string, error)
 	// Member reports whether an actor is in a group at a time. It returns an
-	// error if it cannot read a part of the group, and no other part includes
+	// error if a part of the group cannot be read and no other part includes
 	// the actor.
 	Member(ctx context.Context, group string, who Actor, at time.Time) (bool, error)
 	// Crew returns the members of a group at a time.
@@ -21,22 +22,23 @@ type Directory interface {
 	// Accounts returns the accounts of a person. It returns none for an
 	// unknown person.
 	Accounts(ctx context.Context, person string) ([]Responder, error)
-	// Standing returns why an account that Identify does not know is not
-	// recognized by its email address. It is empty if the standing of the account
-	// is not the reason.
+	// Standing returns the reason that nod does not recognize an account by its
+	// email address, if Identify does not know the account. It is empty if the
+	// standing of the account is not the reason.
 	Standing(context.Context, Actor) (Standing, error)
-	// Find returns the person whom a text names: by name in any case, display
-	// name, email address, ID, or account, which can have the name of its
-	// platform in front. It returns "" if that is no one, or several people.
+	// Find returns the person that a text identifies: by name (ignoring case),
+	// display name, email address, ID, or account. The name of a platform can
+	// precede an account. Find returns "" if no one or more than one person
+	// matches.
 	Find(ctx context.Context, text string) (string, error)
-	// Display returns the name of a person that people read. It is empty if that
-	// is the name in the config.
+	// Display returns the display name of a person. It is empty if people read
+	// the name from the config.
 	Display(person string) string
-	// Everyone returns the members of a group in the config, and whether no one
-	// else can be a member.
+	// Everyone returns the members of a group in the config. It also reports
+	// whether no one else can be a member.
 	Everyone(group string) (people []string, all bool)
-	// Native returns the group of a platform that a group includes, in the
-	// platform's own format. It returns "" if there is none.
+	// Native returns the native group of a platform that a group includes, in
+	// the format of the platform. It returns "" if there is none.
 	Native(group, platform string) string
 }
 
@@ -44,24 +46,25 @@ type Directory interface {
 // and the people on call.
 type Crew struct {
 	People []string
-	// Strangers are on call, but not in the config.
+	// Strangers are people on call who are not in the config.
 	Strangers []string
-	// Unread is the reason why a part of the group cannot be read. It is empty
-	// if all of it can.
+	// Unread is the reason that a part of the group cannot be read. It is empty
+	// if the complete group was read.
 	Unread string
 }
 
-// Named holds the names that a source outside of nod has for a person. Unknown
-// fields are empty.
+// Named holds the names that another system has for a person. Unknown fields
+// are empty.
 type Named struct {
-	Kind  string // kind of the source; a person has an ID for each kind
+	Kind  string // kind of the system; a person has an ID for each kind
 	ID    string
 	Email string
 	Name  string
 }
 
-// String returns what identifies the person best, with the ID that the source has:
-// one whom nod does not know may have the name of a person whom it knows.
+// String returns the most specific name of the person, with the ID from the
+// other system, because someone who is unknown to nod can have the same name as
+// a known person.
 func (n Named) String() string {
 	best := cmp.Or(n.Email, n.Name)
 	switch {
@@ -81,7 +84,7 @@ type Grouper interface {
 }
 
 // MemberLister is a Grouper that returns all members of a group in one call, so
-// that many people who click at the same time cost no call each.
+// that nod does not need one call for each click.
 type MemberLister interface {
 	Members(ctx context.Context, group string) ([]string, error)
 }
@@ -102,10 +105,10 @@ type EmailResolver interface {
 // GroupMark is the prefix of a group name in lists of people and groups.
 const GroupMark = "@"
 
-// PlatformAPI is the platform of people who respond with their own token.
+// PlatformAPI is the platform of people who respond with their own tokens.
 const PlatformAPI = "api"
 
-// Actor is the account, and if known the person, that did something.
+// Actor is the account that did something, and its person if known.
 type Actor struct {
 	Platform string `json:"platform"`
 	User     string `json:"user"`
@@ -116,8 +119,9 @@ type Actor struct {
 	Known string `json:"known,omitempty"`
 }
 
-// Display returns the name to show: that of the person, or else the account, with
-// its display name and a mark, because anyone can choose a display name.
+// Display returns the name to show. This is the name of the person. For an
+// unknown person, it is the account and the display name with a mark, because
+// anyone can choose a display name.
 func (a Actor) Display() string {
 	switch {
 	case a.Person != "":
@@ -130,7 +134,7 @@ func (a Actor) Display() string {
 	return a.Name + " (" + a.Platform + " " + a.User + ", not in the config)"
 }
 
-// Voter identifies a human, who has one vote across all accounts.
+// Voter identifies a person. A person has one vote across all accounts.
 func (a Actor) Voter() string {
 	if a.Person != "" {
 		return a.Person
@@ -138,7 +142,7 @@ func (a Actor) Voter() string {
 	return a.Platform + "/" + a.User
 }
 
-// Same reports whether both actors are the same human.
+// Same reports whether both actors are the same person.
 func (a Actor) Same(b Actor) bool {
 	if a.Person != "" && a.Person == b.Person {
 		return true

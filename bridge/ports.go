@@ -14,10 +14,10 @@ type Platform interface {
 	// Check returns CodeUnsupported, with the limit in the message, unless
 	// the platform can show the interaction in full. It has no side effects.
 	Check(Interaction) error
-	// Post shows the view. Text that is too long for the card is delivered
-	// in full before the card with its controls. The caller may retry after
-	// CodeUnavailable or CodeRateLimited. Any other error is final for this
-	// destination.
+	// Post shows the view. If the text is too long for the card, it delivers
+	// the complete text before the card with its controls. The caller may retry
+	// after CodeUnavailable or CodeRateLimited. Any other error is final for
+	// this destination.
 	//
 	// Post records each part in Parts as soon as it is sent, and never
 	// sends a recorded part again.
@@ -69,7 +69,7 @@ const (
 	HealthStarting HealthState = "starting" // not yet connected
 	HealthUp       HealthState = "up"
 	HealthDegraded HealthState = "degraded" // reconnecting; posts are still tried
-	HealthStandby  HealthState = "standby"  // another daemon receives its clicks
+	HealthStandby  HealthState = "standby"  // another daemon receives the clicks
 	HealthDown     HealthState = "down"     // an administrator must act
 )
 
@@ -83,17 +83,17 @@ type Health struct {
 // Sink receives the actions of people. A Platform calls it for every verified
 // click, and acknowledges the click only after the Sink returns.
 type Sink interface {
-	// Form returns the native input to show after a click. If the verdict
-	// has a Kind, nothing is to be shown, for the reason in the verdict.
+	// Form returns the native input to show after a click. If the verdict has a
+	// Kind, the platform shows no input, and the verdict contains the reason.
 	Form(context.Context, Click) (Form, Verdict, error)
-	// Click applies a click. After an error nothing was recorded, and the
-	// platform must ask the person to click again.
+	// Click applies a click. If it returns an error, nothing was recorded, and
+	// the platform must ask the person to click again.
 	Click(context.Context, Click) (Verdict, error)
 	// Drawn must be called after the platform has updated a card with the View
-	// of a verdict, with the error of the update, if any. Jobs update the same card
-	// at the same time, so the card may have gone back to an older state. If the
-	// update failed, or the record or the draft has changed since the view was made,
-	// Drawn requests another update.
+	// of a verdict. Its error is the error of the update, if any. Jobs update
+	// the same card at the same time, so the card may show an older state. If
+	// the update failed, or the record or the draft has changed since the view
+	// was made, Drawn requests another update.
 	Drawn(ctx context.Context, v View, failed error) error
 	// Command runs a chat command and returns the reply to the person.
 	Command(context.Context, Command) (string, error)
@@ -102,15 +102,15 @@ type Sink interface {
 // Command is a chat command, such as pending.
 type Command struct {
 	Actor Actor
-	// Channels lists the names that the channel may have in the config: its
+	// Channels lists the names that the config may have for the channel: its
 	// ID, and for a direct message the name of the person.
 	Channels []string
 	Text     string // text after the name of the command
-	// At is the time when it was sent, by the clock of the platform. It is zero
-	// if the platform does not name it.
+	// At is the time when the command was sent, by the clock of the platform.
+	// It is zero if the platform does not report it.
 	At time.Time
-	// Whole means that the platform shows a long reply in pages, so that the
-	// reply contains a whole list. Otherwise, it contains one page.
+	// Whole means that the platform shows a long reply in pages, so the reply
+	// contains the complete list. Otherwise, the reply contains one page.
 	Whole bool
 }
 
@@ -118,14 +118,13 @@ type Command struct {
 type Click struct {
 	Token string
 	Actor Actor // as the platform authenticated it
-	// Ref is the card with the control. It is zero if the platform does
-	// not send it, and otherwise must be the message that the token was
-	// posted in. Its Message is empty if the control was on a private
-	// message that belongs to the card.
+	// Ref is the card with the control. It is zero if the platform does not
+	// report it. Otherwise, it must be the message for which the token was
+	// made. Its Message is empty if the control was on a private message that
+	// belongs to the card.
 	Ref MessageRef
-	// Inputs holds the values of the native inputs by index of the
-	// question. It has an entry for each input that was shown, even if it
-	// was left empty.
+	// Inputs holds the values of the native inputs by index of the question. It
+	// has an entry for each shown input, including empty ones.
 	Inputs map[int]Input
 	// Typed is the text of the native input of a decision, or the message to an
 	// agent.
@@ -133,13 +132,13 @@ type Click struct {
 	// Nonce identifies a submitted dialog. A message to an agent counts once for
 	// each Nonce.
 	Nonce string
-	// Written is the chat message with Typed. It is nil for a dialog.
+	// Written is the chat message that contains Typed. It is nil for a dialog.
 	Written *MessageRef
 	// At is the time when Typed was written, by the clock of the platform. It is
 	// zero for a click.
 	At time.Time
-	// Picked is the user ID, on the platform of the actor, that a native
-	// select of people holds.
+	// Picked is the user ID that a native select of people holds, on the
+	// platform of the actor.
 	Picked string
 }
 
@@ -148,12 +147,12 @@ type Input struct {
 	Options []int  // indexes of the chosen options
 	Text    string // typed text, for a question without options
 	Other   string // text typed alongside the options
-	// KeepOptions means that the input asked only for Other. Options chosen
-	// earlier remain chosen.
+	// KeepOptions means that the input asked only for Other. Options that were
+	// chosen before stay chosen.
 	KeepOptions bool
-	// Part means that the input offered only the options From to To-1. The
-	// others are kept. KeepOther means that it did not ask for
-	// Other, so that text typed earlier remains.
+	// Part means that the input offered only the options From to To-1. All
+	// other options are kept. KeepOther means that the input did not ask for
+	// Other, so text that was typed before is kept.
 	Part, KeepOther bool
 	From, To        int
 }
@@ -172,21 +171,21 @@ type VerdictKind string
 
 // The verdicts.
 const (
-	VerdictSettled   VerdictKind = "settled"   // this click decided
+	VerdictSettled   VerdictKind = "settled"   // this click was the decision
 	VerdictDraft     VerdictKind = "draft"     // saved in the draft; the card may look different now
-	VerdictReview    VerdictKind = "review"    // nothing counts yet; Review shows what the person has to confirm
+	VerdictReview    VerdictKind = "review"    // nothing is recorded yet; Review shows the values to confirm
 	VerdictLate      VerdictKind = "late"      // the request was already closed
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
 	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
 	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
-	VerdictSign      VerdictKind = "sign"      // nothing counts yet; the person has to prove the approval at Link
+	VerdictSign      VerdictKind = "sign"      // nothing is recorded yet; the person has to prove the approval at Link
 	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control
 )
 
 // Verdict is the reply to a click.
 type Verdict struct {
 	Kind VerdictKind
-	// Note is shown only to the person who clicked.
+	// Note is a text that only the person who clicked sees.
 	Note string
 	// Link is the page to offer with the note after VerdictSign. Only the
 	// person who clicked may receive it. Its label is [LabelSign].
@@ -216,11 +215,11 @@ type View struct {
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet.
 	Waiting bool
-	// Revealed means that only a person who may respond sees the view, so that
-	// it shows a private request.
+	// Revealed means that only a person who may respond sees the view, so the
+	// view shows a private request.
 	Revealed bool
-	// Newer is the URL of the card of the request that superseded this one.
-	// It is empty if that card is not posted, or has no URL.
+	// Newer is the URL of the card of the request that superseded this one. It
+	// is empty if that card is not posted or has no URL.
 	Newer string
 	// Session holds the status of the session. It is nil if the agent has
 	// not reported it.
@@ -274,7 +273,7 @@ func NewParts(sent []MessageRef, save func(context.Context, []MessageRef) error)
 	return &Parts{sent: sent, save: save}
 }
 
-// Sent returns the sent parts in order.
+// Sent returns the parts that were sent, in order.
 func (p *Parts) Sent() []MessageRef {
 	if p == nil {
 		return nil
@@ -282,8 +281,9 @@ func (p *Parts) Sent() []MessageRef {
 	return p.sent
 }
 
-// Closed reports whether no part may be sent, because it would not be recorded.
-// An update then shows a card without controls, unless Sent has all parts.
+// Closed reports whether no part may be sent, because the part would not be
+// recorded. An update then shows a card without controls, unless Sent has all
+// parts.
 func (p *Parts) Closed() bool { return p == nil || p.closed }
 
 // Add records another part as sent.

@@ -31,22 +31,22 @@ type Question struct {
 	MaxLength   int      `json:"max_length,omitempty"`   // characters; zero means DefaultMaxLength
 	Pattern     string   `json:"pattern,omitempty"`      // RE2, must match the complete text
 	PatternHint string   `json:"pattern_hint,omitempty"` // shown if the text does not match; if empty, the pattern is shown
-	Min         *float64 `json:"min,omitempty"`          // of a number; nil means no bound
+	Min         *float64 `json:"min,omitempty"`          // of a number; nil means that there is no bound
 	Max         *float64 `json:"max,omitempty"`
 	Integer     bool     `json:"integer,omitempty"` // of a number
 
-	// MinChoices and MaxChoices limit how many options of a list are
-	// chosen. Zero means no limit.
+	// MinChoices and MaxChoices limit the number of chosen options of a list.
+	// Zero means no limit.
 	MinChoices int `json:"min_choices,omitempty"`
 	MaxChoices int `json:"max_choices,omitempty"`
 
 	Plan   string          `json:"plan,omitempty"`   // plan of a plan_review, in Markdown
 	Items  []Item          `json:"items,omitempty"`  // items of a feedback
-	Schema json.RawMessage `json:"schema,omitempty"` // schema of a form; see ParseSchema
+	Schema json.RawMessage `json:"schema,omitempty"` // JSON Schema of a form; see ParseSchema
 }
 
-// Heading returns the title and the description of the question. Those of a form
-// are in its schema if the question has none.
+// Heading returns the title and the description of the question. If a form has
+// none, they come from its schema.
 func (q Question) Heading() (title, description string) {
 	if q.Widget != WidgetForm || q.Text != "" && q.Description != "" {
 		return q.Text, q.Description
@@ -160,8 +160,8 @@ func (q *Question) normalize(at string) error {
 	return nil
 }
 
-// checkWidget checks that the question has the fields that its widget requires,
-// and none of another widget.
+// checkWidget checks that the question has all fields that its widget requires,
+// and no fields of other widgets.
 func (q *Question) checkWidget(at string) error {
 	kind, known := widgetKinds[q.Widget]
 	switch {
@@ -242,8 +242,8 @@ func (q *Question) checkParts(at string) error {
 	return nil
 }
 
-// checkDefault returns CodeInvalid if the default, which is at a path, is not a
-// valid answer.
+// checkDefault returns CodeInvalid if the default at a path is not a valid
+// answer.
 func (q Question) checkDefault(at string) error {
 	q.ID = "default"
 	i := Interaction{Ask: Ask{Questions: []Question{q}}}
@@ -287,7 +287,7 @@ func (q *Question) checkOptions(at string) error {
 	return nil
 }
 
-// tellApart adds the value to labels that people cannot tell apart.
+// tellApart adds the values to labels that look the same to people.
 func tellApart(all []Option) {
 	same := map[string]int{}
 	for _, o := range all {

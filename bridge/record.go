@@ -8,8 +8,8 @@ type Completion struct {
 	Result string `json:"result,omitempty"`
 	// Error is the reason that the tool failed. It is shown as an error.
 	Error string `json:"error,omitempty"`
-	// Ran means that the agent reported that the call ran, and says who had
-	// allowed it: RanApproved or ReasonAnswered, which only nod sets, or
+	// Ran means that the agent reported that the call ran, and says who allowed
+	// it. The value is RanApproved, ReasonAnswered (set only by nod), or
 	// ReasonAllowed.
 	Ran string `json:"ran,omitempty"`
 }
@@ -18,20 +18,20 @@ type Completion struct {
 // had received its approval.
 const RanApproved = "approved"
 
-// Overruled reports whether a call ran as the agent's user had decided at the
-// agent's own terminal, before the response in chat.
+// Overruled reports whether a call ran because the agent's user had decided at
+// the agent's own terminal before the response in chat.
 func (r Record) Overruled() bool {
 	return r.Completion != nil && (r.Completion.Ran == ReasonAllowed || r.Completion.Ran == ReasonAnswered)
 }
 
 // MessageRef identifies a posted message.
 type MessageRef struct {
-	Channel string `json:"channel"` // as the platform returned it; may differ from Destination.Channel
+	Channel string `json:"channel"` // ID that the platform returned; may differ from Destination.Channel
 	Message string `json:"message"`
 	Thread  string `json:"thread,omitempty"`
 }
 
-// Record is everything that the store holds about an interaction.
+// Record holds everything that the store knows about an interaction.
 type Record struct {
 	Interaction Interaction `json:"interaction"`
 	State       State       `json:"state"`
@@ -39,38 +39,40 @@ type Record struct {
 	// Messages holds the posted messages by index into
 	// Interaction.Destinations.
 	Messages map[int]MessageRef `json:"messages,omitempty"`
-	// Failures holds the reasons why destinations, by index, could not be
-	// reached.
+	// Failures holds, by index of the destination, the reasons that nod could
+	// not reach it.
 	Failures map[int]string `json:"failures,omitempty"`
-	// Late holds the time of the next attempt for destinations, by index, whose
-	// card is delayed: the platform limits the rate, is unreachable or is down.
+	// Late holds the time of the next attempt by index of the destination, for
+	// cards that are delayed because the platform limits the rate, is
+	// unreachable or is down.
 	Late map[int]time.Time `json:"late,omitempty"`
-	// Sending holds the sent parts, by destination, of a text that is too
-	// long for its card. Shown holds, by destination, the content that is
-	// shown in full.
+	// Sending holds, by destination, the sent parts of a text that is too long
+	// for its card. Shown holds, by destination, the content that the card
+	// shows in full.
 	Sending map[int]Sending `json:"-"`
 	Shown   map[int]string  `json:"-"`
 	// Delivered is the time when the agent received the response. It is
 	// zero before that.
 	Delivered time.Time `json:"delivered,omitzero"`
-	// Sent is the time when the response was first sent to a caller. It is
-	// zero before that, and if no other caller can repeat the call.
+	// Sent is the time when nod first sent the response to a caller. It is zero
+	// before that, and if no other caller can repeat the call.
 	Sent time.Time `json:"-"`
 	// Unawaited means that no caller was waiting when the response came.
 	Unawaited bool `json:"unawaited,omitempty"`
 	// Queued is the time when the interaction was deferred. It stays
 	// pending. Queued is zero if it was not deferred.
 	Queued time.Time `json:"queued,omitzero"`
-	// Step is the index of the next step, Amended the number of amendments,
-	// and Reminders the reminders that were or will be sent.
+	// Step is the index of the next step, Amended is the number of amendments,
+	// and Reminders are the reminders that nod has sent or will send.
 	Step      int        `json:"step,omitempty"`
 	Amended   int        `json:"amended,omitempty"`
 	Reminders []Reminder `json:"reminders,omitempty"`
 	// Joined is the number of identical requests that share the answer.
 	Joined int `json:"joined,omitempty"`
-	// Next is the follow-up that took over the messages, if any.
+	// Next is the follow-up that took over the messages. It is empty if there
+	// is none.
 	Next ID `json:"next,omitempty"`
-	// Head is the last follow-up. It is set only on the first interaction.
+	// Head is the newest follow-up. It is set only in the first interaction.
 	Head ID `json:"head,omitempty"`
 	// Completion is the agent's report about the response. It is nil before
 	// the report.
@@ -81,18 +83,17 @@ type Record struct {
 	// Audit is the entry in the audit log that was written with the
 	// response.
 	Audit *AuditRef `json:"audit,omitempty"`
-	// Receipt is the signed [Receipt] that was made with the decision. It is
-	// empty while the interaction is pending, and if it ended without a
-	// decision.
+	// Receipt is the signed [Receipt] of the decision. It is empty while the
+	// interaction is pending, and if it closed without a decision.
 	Receipt string `json:"receipt,omitempty"`
-	// Unverified is the reason why the record does not verify. No agent
-	// gets a decision from such a record. It is empty for a record that
+	// Unverified is the reason that the record does not verify. Agents do not
+	// get a decision from such a record. It is empty for a record that
 	// verifies.
 	Unverified string `json:"unverified,omitempty"`
 	// Repeated means that an earlier call with the same key or ID opened the
-	// request. Only the response to a call that opens a request has it.
+	// request. Only the response to the call has it.
 	Repeated bool `json:"repeated,omitempty"`
-	// Revision is the number of changes that affect the messages.
+	// Revision is the number of changes that affect messages.
 	Revision int64 `json:"revision"`
 }
 

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// minReminded is the shortest timeout of which a share is waited for. People
-// who have less time would read the reminder together with the card.
+// minReminded is the shortest timeout for which a percentage applies. With a
+// shorter timeout, people would read the reminder together with the card.
 const minReminded = 2 * time.Minute
 
-// RemindAfter is the time after which a pending request mentions those who are
-// still needed: a share of its timeout in percent, or else a duration. The zero
-// value means never.
+// RemindAfter is the time after which a pending request mentions the people
+// whose response is missing: a percentage of its timeout, or a duration. The
+// zero value means never.
 type RemindAfter struct {
 	Percent  int
 	Duration time.Duration
 }
 
-// Steps returns the steps of a request, with the reminder among them. The
-// reminder is left out if it would come after the request has ended.
+// Steps returns the steps of a request including the reminder. It leaves out a
+// reminder that would be due after the deadline.
 func (a RemindAfter) Steps(steps []Step, timeout time.Duration) []Step {
 	at := a.Duration
 	if a.Percent > 0 && timeout >= minReminded {
@@ -33,9 +33,9 @@ func (a RemindAfter) Steps(steps []Step, timeout time.Duration) []Step {
 // AsksMore reports whether a step asks more people.
 func (s Step) AsksMore() bool { return len(s.Ask) > 0 || s.Route != "" }
 
-// AskMoreBy moves the first step that asks more people, and the steps before it,
-// so that they are due after a time at the latest. It reports whether there is
-// such a step.
+// AskMoreBy moves the first step that asks more people, and all steps before
+// it, so that they are due within a time. It reports whether such a step
+// exists.
 func AskMoreBy(steps []Step, after time.Duration) ([]Step, bool) {
 	n := slices.IndexFunc(steps, Step.AsksMore)
 	if n < 0 {

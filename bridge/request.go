@@ -76,7 +76,7 @@ func (r *Ask) Normalize() error {
 		return err
 	}
 	if c.Session == "." || c.Session == ".." {
-		return Errorf(CodeInvalid, "session: %q is not a name, because no URL can have it as a part", c.Session).WithHint("use another name")
+		return Errorf(CodeInvalid, "session: %q is not allowed, because a URL cannot contain it", c.Session).WithHint("use another name")
 	}
 	if c.Kind == "" {
 		c.Kind = KindAsk
@@ -146,7 +146,7 @@ func (r *Ask) checkDefaults() error {
 			return Errorf(CodeInvalid, "questions[%d].default: required with on_timeout default", f.Of)
 		}
 		if v, _ := (*Draft)(nil).Value(f); r.Questions[f.Of].Widget == WidgetPlanReview && v.Text == PlanApprove {
-			const why = "questions[%d].default: %q is not allowed with on_timeout default, because silence cannot approve a plan"
+			const why = "questions[%d].default: %q is not allowed with on_timeout default, because a timeout must not approve a plan"
 			return Errorf(CodeInvalid, why, f.Of, PlanApprove).
 				WithHint("use another default or on_timeout")
 		}

@@ -9,24 +9,24 @@ import (
 // Said is a message that a person wrote in reply to a card.
 type Said struct {
 	Actor Actor // as the platform authenticated it
-	// Card is the card. If its Message is empty, it stands for all cards of
-	// its Thread. A Thread that is also the Channel is a channel of its own,
-	// which began with the message of the same ID in another channel.
+	// Card is the card. If its Message is empty, it means all cards of its
+	// Thread. A Thread with the ID of its Channel is a channel of its own. It
+	// began with the message of the same ID in another channel.
 	Card MessageRef
-	// Message is the ID of the reply, which counts at most once.
+	// Message is the ID of the reply. A reply counts at most once.
 	Message string
 	// In is the thread that the reply is in, if it differs from that of Card.
 	In   string
-	Text string // empty if the platform does not let nod read it
-	// Standing is the capacity in which it was written.
+	Text string // empty if the platform hides it from nod
+	// Standing is the capacity in which the author wrote the reply.
 	Standing Standing
-	At       time.Time // when it was written, by the clock of the platform
+	At       time.Time // when the reply was written, by the clock of the platform
 	// After reports whether the reply is later than a card, by the clock of the
-	// platform. It does not answer the request of a later card.
+	// platform. Such a reply does not answer the request of a later card.
 	After func(card MessageRef) bool
 }
 
-// Written returns the reply itself.
+// Written returns the reply without its card.
 func (s Said) Written() MessageRef {
 	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: cmp.Or(s.In, s.Card.Thread)}
 }
@@ -34,24 +34,25 @@ func (s Said) Written() MessageRef {
 // Listener is a Sink that takes replies to cards.
 type Listener interface {
 	// Reply answers the text question of a card with the text of a reply, or
-	// passes the reply to the agent. A verdict without a note means that there
-	// is nothing to say to the person. After an error nothing was recorded, and
-	// the reply may be repeated.
+	// passes the reply to the agent. A verdict without a note means that the
+	// person gets no reply. If Reply returns an error, nothing was recorded,
+	// and the platform may repeat the call.
 	Reply(context.Context, Said) (Verdict, error)
 }
 
-// SessionStopper is a Sink that takes the stops that people click in a control of
-// the platform itself.
+// SessionStopper is a Sink for stops that people click in a control of the
+// platform itself.
 type SessionStopper interface {
 	// StopThread stops the session whose message or card began a thread. A
-	// verdict without a note means that the thread is not that of a session.
+	// verdict without a note means that the thread does not belong to a
+	// session.
 	StopThread(ctx context.Context, who Actor, thread MessageRef) (Verdict, error)
 }
 
-// Remover is a Sink that wants to know which messages of nod were deleted.
+// Remover is a Sink that receives deletions of nod's messages.
 type Remover interface {
-	// Deleted takes a message on a platform that no longer exists. Its Thread may
-	// be empty.
+	// Deleted handles a message that no longer exists on a platform. Its Thread
+	// may be empty.
 	Deleted(ctx context.Context, platform string, message MessageRef) error
 }
 
@@ -61,7 +62,7 @@ func (s Said) InThread() bool {
 	return s.Card.Message == "" && s.Card.Thread != "" && s.Card.Thread == s.Card.Channel
 }
 
-// shows reports whether a card is among those that were replied to.
+// shows reports whether a card is one of the cards that a person replied to.
 func (s Said) shows(ref MessageRef) bool {
 	if s.InThread() {
 		return ref.Channel == s.Card.Thread || ref.Message == s.Card.Thread
@@ -75,7 +76,8 @@ func (s Said) shows(ref MessageRef) bool {
 	return s.Card.Thread != "" && (ref.Message == s.Card.Thread || ref.Thread == s.Card.Thread)
 }
 
-// Destination returns the destination of a record whose card was replied to.
+// Destination returns the destination of a record to whose card a person
+// replied.
 func (s Said) Destination(r Record) (int, bool) {
 	for n, d := range r.Interaction.Destinations {
 		if ref, ok := r.Messages[n]; ok && d.Platform == s.Actor.Platform && s.shows(ref) {

@@ -50,7 +50,7 @@ func schemaTitle(raw json.RawMessage) (title, description string) {
 }
 
 // objectFields returns the fields of an object's properties. In is the outer
-// property, or nil for the form itself.
+// property. It is nil for the form itself.
 func objectFields(at string, object memberList, in *group) ([]Field, error) {
 	var required []string
 	if err := decode(at+".required", object.get("required"), &required); err != nil {
@@ -86,7 +86,7 @@ func objectFields(at string, object memberList, in *group) ([]Field, error) {
 	return out, wrong.Err()
 }
 
-// property returns the fields of a property: one, or those of an inner object.
+// property returns the fields of a property. An inner object has several.
 func property(at string, p member, in *group, required bool) ([]Field, error) {
 	all, nullable, err := withoutNull(at, p.value)
 	if err != nil {
@@ -150,7 +150,8 @@ func innerFields(at, name string, all memberList, required, nullable bool) ([]Fi
 	return objectFields(at, all, in)
 }
 
-// defaultOf sets the default of a field, which its own constraints apply to.
+// defaultOf sets the default of a field. The constraints of the field apply to
+// its default.
 func (f *Field) defaultOf(at string, raw json.RawMessage) error {
 	if raw == nil || string(raw) == "null" {
 		return nil
@@ -185,8 +186,8 @@ func (l memberList) get(name string) json.RawMessage {
 
 func (l memberList) has(name string) bool { return l.get(name) != nil }
 
-// members parses an object and keeps its order. If names are given, it rejects
-// all others.
+// members parses an object and keeps the order of its members. If names are
+// given, it rejects all other members.
 func members(at string, raw json.RawMessage, names ...string) (memberList, error) {
 	bad := Errorf(CodeInvalid, "%s: must be an object", at)
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -218,8 +219,9 @@ func members(at string, raw json.RawMessage, names ...string) (memberList, error
 	return known(at, out, names...)
 }
 
-// assertions are the keywords of JSON Schema that limit values. All others are
-// annotations, which parsers ignore if they do not know them. So is format.
+// assertions are the keywords of JSON Schema that limit values. All other
+// keywords are annotations. Parsers ignore annotations that they do not know,
+// including unknown values of format.
 var assertions = slices.Concat(
 	[]string{"type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef"},
 	stringAssertions, numberAssertions, arrayAssertions, objectAssertions,
@@ -252,7 +254,7 @@ func known(at string, all memberList, names ...string) (memberList, error) {
 	return all, wrong.Err()
 }
 
-// decode decodes a value that may be missing.
+// decode decodes an optional value.
 func decode(at string, raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil

@@ -30,7 +30,7 @@ func withoutNull(at string, raw json.RawMessage) (all memberList, nullable bool,
 		return all, false, nil // null is not a value of the type
 	}
 	if slices.ContainsFunc(choiceKeywords, all.has) {
-		nullable = false // unless it is among the choices
+		nullable = false // null is allowed only if it is among the choices
 	}
 	for _, name := range []string{"enum", "oneOf", "anyOf"} {
 		var list []json.RawMessage
@@ -46,7 +46,7 @@ func withoutNull(at string, raw json.RawMessage) (all memberList, nullable bool,
 // others returns the keywords of a property with the choices or alternatives
 // other than null. A single alternative is the property itself.
 func others(at string, all memberList, name string, list []json.RawMessage) (memberList, error) {
-	rest, _ := json.Marshal(list) // raw values always marshal
+	rest, _ := json.Marshal(list) // encoding raw values never fails
 	if name == "enum" || len(list) != 1 {
 		return all.with(name, rest), nil
 	}
@@ -85,7 +85,7 @@ func isNull(raw json.RawMessage) bool {
 
 // jsonText returns a string as JSON.
 func jsonText(s string) json.RawMessage {
-	raw, _ := json.Marshal(s) // strings always marshal
+	raw, _ := json.Marshal(s) // encoding strings never fails
 	return raw
 }
 
@@ -93,7 +93,7 @@ func (l memberList) without(name string) memberList {
 	return slices.DeleteFunc(slices.Clone(l), func(m member) bool { return m.name == name })
 }
 
-// with returns the members with another value for one of them.
+// with returns the members with one value replaced.
 func (l memberList) with(name string, value json.RawMessage) memberList {
 	out := slices.Clone(l)
 	for n := range out {

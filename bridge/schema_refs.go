@@ -9,14 +9,14 @@ import (
 // maxRefs limits how deep definitions may refer to each other.
 const maxRefs = 8
 
-// definitions are the definitions of a schema, by their path.
+// definitions holds the definitions of a schema by their paths.
 type definitions struct {
 	byPath map[string]json.RawMessage
-	budget int // bytes that definitions may still add
+	budget int // number of bytes that references may still add
 }
 
-// inlined returns a schema in which references to its own definitions are replaced
-// by these. Other references stay, and are rejected later.
+// inlined returns a schema in which the definitions replace all references to
+// them. Other references stay in the schema, and are rejected later.
 func inlined(schema json.RawMessage) json.RawMessage {
 	top, err := members("schema", schema)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *definitions) object(all memberList, depth int) memberList {
 	var out memberList
 	for _, m := range all {
 		switch m.name {
-		case "properties": // its members are names, not keywords
+		case "properties": // the members of this object are names, not keywords
 			inner, err := members("", m.value)
 			if err == nil {
 				for n := range inner {
@@ -99,9 +99,9 @@ func (d *definitions) object(all memberList, depth int) memberList {
 	return out
 }
 
-// merged adds the keywords of another schema. Annotations that are there already
-// stay, and an assertion that is in both makes the schema one of two parts, which
-// is rejected later.
+// merged adds the keywords of another schema. It does not replace annotations.
+// An assertion in both schemas makes the result a schema of two parts, which is
+// rejected later.
 func (l memberList) merged(raw json.RawMessage) memberList {
 	more, err := members("", raw)
 	if err != nil {
@@ -118,7 +118,7 @@ func (l memberList) merged(raw json.RawMessage) memberList {
 	return l
 }
 
-// raw returns the members as an object.
+// raw returns the members as a JSON object.
 func (l memberList) raw() json.RawMessage {
 	var b strings.Builder
 	b.WriteByte('{')

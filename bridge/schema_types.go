@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Types of properties. A scalar has no type of its own, only choices.
+// Types of properties. A scalar has only choices, not a type.
 const (
 	kindString  = "string"
 	kindNumber  = "number"
@@ -35,7 +35,8 @@ var (
 	}
 )
 
-// kindOf returns the type of a property. In is the outer property, or nil.
+// kindOf returns the type of a property. In is the outer property. It may be
+// nil.
 func kindOf(at string, all memberList, in *group) (string, error) {
 	if !all.has("type") && slices.ContainsFunc([]string{"enum", "const", "oneOf", "anyOf"}, all.has) {
 		return kindScalar, nil
@@ -102,7 +103,7 @@ func (q *Question) stringType(at string, all memberList) error {
 		q.MaxLength = DefaultMaxLength // a stricter limit is valid
 	}
 	if pattern != "" {
-		// A schema's pattern may match anywhere in the text.
+		// A pattern of a schema may match anywhere in the text.
 		q.Pattern, q.PatternHint = `(?s:.*)(?:`+pattern+`)(?s:.*)`, pattern
 	}
 	return nil
@@ -151,8 +152,8 @@ func (f *Field) arrayType(at string, all memberList) error {
 	return nil
 }
 
-// choices returns the options of a property, and reports whether their values
-// are JSON rather than strings. It returns nil if there are none.
+// choices returns the options of a property. It reports whether their values
+// are JSON rather than strings. It returns nil if the property has no choices.
 func choices(at, kind string, all memberList) ([]Option, bool, error) {
 	var given []string
 	for _, name := range []string{"enum", "const", "oneOf", "anyOf"} {
@@ -200,7 +201,7 @@ func (o *Option) hold(v json.RawMessage, encoded bool) {
 	}
 }
 
-// listed returns the values of the choices and their options without values.
+// listed returns the values of the choices, and their options without values.
 func listed(at, keyword string, all memberList) ([]json.RawMessage, []Option, error) {
 	var values []json.RawMessage
 	if keyword == "const" {
@@ -263,7 +264,7 @@ func fits(value, kind string) bool {
 	return value == kind || kind == kindScalar || value == kindInteger && kind == kindNumber
 }
 
-// articled returns the name of a type for use in a sentence.
+// articled returns the name of a type with its article, for use in a sentence.
 func articled(kind string) string {
 	switch kind {
 	case kindScalar:
@@ -276,7 +277,7 @@ func articled(kind string) string {
 	return "a " + kind
 }
 
-// sameJSON reports whether two scalars are the same value: 1 and 1.0 are.
+// sameJSON reports whether two scalars are equal. For example, 1 equals 1.0.
 func sameJSON(a, b string) bool {
 	if a == b {
 		return true

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Claim reports whether the caller is the first one to claim a key within ttl.
-// The claims of all daemons count.
+// Claim reports whether the caller is the first to claim a key within ttl,
+// across all daemons.
 func Claim(ctx context.Context, notes Notes, key string, ttl time.Duration) (bool, error) {
 	mark := rand.Text()
 	kept, err := notes.PutNote(ctx, key, mark, ttl)
@@ -24,7 +24,8 @@ func NewSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// HashText returns the SHA-256 of a text in hex, for the key of a note about it.
+// HashText returns the SHA-256 hash of a text in hex. It is part of the key of
+// a note about a secret.
 func HashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

@@ -9,76 +9,78 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Limits of the messages of people for sessions.
+// Limits of the messages that people send to sessions.
 const (
 	// MaxSteering is the maximum length of a message, in characters.
 	MaxSteering = 4000
-	// MaxSteerings is the maximum number of messages of a session that no
-	// agent has taken.
+	// MaxSteerings is the maximum number of undelivered messages of a session.
 	MaxSteerings = 50
-	// SteeringTTL is the time for which a message waits for its agent.
+	// SteeringTTL is the time for which nod keeps an undelivered message.
 	SteeringTTL = 24 * time.Hour
 )
 
-// Fate is the outcome of a message of a person for a session.
+// Fate is the outcome of a message that a person sent to a session.
 type Fate string
 
 // The fates.
 const (
-	FateWaiting   Fate = "waiting"   // the agent has not taken it
+	FateWaiting   Fate = "waiting"   // the agent has not taken it yet
 	FateDelivered Fate = "delivered" // the agent has taken it
-	FateEnded     Fate = "ended"     // the session ended before
-	FateExpired   Fate = "expired"   // SteeringTTL passed before
+	FateEnded     Fate = "ended"     // the session ended before the agent took it
+	FateExpired   Fate = "expired"   // SteeringTTL passed before the agent took it
 )
 
-// Steering is a message of a person for a session. It reaches the agent as an
+// Steering is a message from a person to a session. It reaches the agent as an
 // instruction, so only people who may answer the session's requests may send
 // one.
 type Steering struct {
-	// ID acknowledges this message and all earlier ones of the session.
+	// its acknowledgment covers this message and all earlier ones of the
+	// session
 	ID      string    `json:"id,omitempty"`
 	Agent   string    `json:"agent"`
 	Session string    `json:"session"`
 	By      Actor     `json:"by"`
 	Text    string    `json:"text"`
 	At      time.Time `json:"at"`
-	// Where is the chat message with the text. It is nil for a message from
-	// the API or a command.
+	// Where is the chat message that contains the text. It is nil for a message
+	// from the API or a command.
 	Where *Written `json:"where,omitempty"`
 	// Route is the route whose responders may send the message if the session
 	// has no requests.
 	Route string `json:"route,omitempty"`
-	// Fate is the outcome, and Done its time. Done is zero while the message
-	// waits.
+	// Fate is the outcome of the message, and Done is the time of the outcome.
+	// Done is zero while the message waits.
 	Fate Fate      `json:"fate,omitempty"`
 	Done time.Time `json:"done,omitzero"`
-	// Again means that a reader took the message before and has not acknowledged
-	// it, so that the agent may have it.
+	// Again means that a reader took the message before and has not
+	// acknowledged it. The agent may already have it.
 	Again bool `json:"again,omitempty"`
 
 	// Nonce identifies repeats of a message that was typed in a dialog.
 	Nonce string `json:"-"`
-	// Told is the fate that the author knows, and Note the message that says
-	// so. Note is nil before.
+	// Told is the last fate that nod reported to the author, and Note is the
+	// message with that report. Note is nil before the first report.
 	Told Fate        `json:"-"`
 	Note *MessageRef `json:"-"`
 }
 
-// Written is a message that a person wrote in chat.
+// Written is a chat message from a person.
 type Written struct {
 	Platform string     `json:"platform"`
 	Ref      MessageRef `json:"ref"`
-	// Dialog means that the text was typed in a dialog of the message at Ref, so
-	// that notes name the author. They repeat the text unless Private is set.
+	// Dialog means that the person typed the text in a dialog of the message at
+	// Ref. Notes then name the author. They repeat the text unless Private is
+	// set.
 	Dialog  bool `json:"dialog,omitempty"`
 	Private bool `json:"private,omitempty"`
 }
 
-// maxRepeated is the length of a text in notes about it, in characters.
+// maxRepeated is the maximum length, in characters, of a text that a note
+// repeats.
 const maxRepeated = 1000
 
-// Notice returns what the chat reads about the message: its status and, if the
-// chat does not show the message, what it is.
+// Notice returns the note in the chat about the message: its status and, if the
+// chat does not show the message, its text.
 func (s Steering) Notice() string {
 	switch {
 	case s.Where == nil || !s.Where.Dialog:
@@ -89,7 +91,7 @@ func (s Steering) Notice() string {
 	return OneLine(s.By.Display()) + " wrote: '" + reported(s.Text, maxRepeated) + "'\n" + s.Status()
 }
 
-// Words returns the message as a fact, for the agent.
+// Words returns the message for the agent, worded as a fact.
 func (s Steering) Words() string {
 	where := ""
 	if s.By.Platform != PlatformAPI {
@@ -98,7 +100,7 @@ func (s Steering) Words() string {
 	return OneLine(s.By.Display()) + " wrote" + where + " at " + s.At.UTC().Format("15:04:05 UTC") + ": '" + s.Text + "'"
 }
 
-// Status describes the fate, for the author.
+// Status describes the fate of the message for its author.
 func (s Steering) Status() string {
 	agent := OneLine(s.Agent)
 	switch s.Fate {
@@ -125,47 +127,49 @@ func SteeringText(text string) (string, error) {
 	return text, nil
 }
 
-// Taking describes who takes the messages of a session.
+// Taking holds the arguments of a call that takes the messages of a session.
 type Taking struct {
 	Agent, Session string
 	// Reader identifies the process that takes the messages. No other reader
 	// gets them before the lease ends. If Reader is empty, there is no lease.
 	Reader string
 	Lease  time.Duration
-	// Continued is nil unless the agent ends its turn. It then reports whether
-	// the turn was continued by a message already; see MaxContinued.
+	// Continued is nil unless the agent ends its turn. It reports whether a
+	// message has already continued the turn; see MaxContinued.
 	Continued *bool
 	Limit     int
 }
 
 // MaxContinued is the number of times in a row that Claude Code continues a
-// turn at its end. Messages that come later wait for the next turn.
+// turn at its end. Later messages wait for the next turn.
 const MaxContinued = 8
 
-// Steerings stores the messages of people for sessions until their agents have
-// taken them, and what the authors were told.
+// Steerings stores the messages from people to sessions until the agents have
+// taken them. It also stores what nod has reported to the authors.
 type Steerings interface {
-	// PutSteering appends a message to those of its session, and returns it
-	// with its ID. It returns the first message of the same key, unless the key
-	// is empty, and CodeRateLimited if MaxSteerings messages wait.
+	// PutSteering appends a message to the messages of its session, and returns
+	// it with its ID. For a key that is in use, it returns the message with
+	// that key. It returns CodeRateLimited if MaxSteerings messages wait.
 	PutSteering(ctx context.Context, s Steering, key string) (Steering, error)
 	// TakeSteerings returns the oldest messages that wait, unless another reader
 	// has a lease on them.
 	TakeSteerings(context.Context, Taking) ([]Steering, error)
-	// EndSteerings ends the wait of the messages of a session through the given
-	// one, or of all if through is empty. It returns the number of messages.
+	// EndSteerings ends the wait of the messages of a session up to the given
+	// one, or of all messages if through is empty. It returns the number of
+	// messages.
 	EndSteerings(ctx context.Context, agent, session, through string, f Fate) (int, error)
 	// Steering returns a message. It returns CodeNotFound if it is unknown or
 	// was delivered long ago.
 	Steering(ctx context.Context, session, id string) (Steering, error)
-	// UntoldSteerings returns up to limit messages whose authors must be told
-	// something new, and leases them to the caller. It expires old messages.
+	// UntoldSteerings returns up to limit messages whose authors do not know
+	// the outcome, and leases them to the caller. It also expires old messages.
 	UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]Steering, error)
-	// ToldSteering records Told and Note of a message.
+	// ToldSteering records the values of Told and Note of a message.
 	ToldSteering(context.Context, Steering) error
 }
 
-// SteeringNoter is a Platform that tells authors what became of their messages.
+// SteeringNoter is a Platform that reports the outcome of messages to their
+// authors.
 type SteeringNoter interface {
 	// NoteSteering writes a text in reply to a message of a person, or changes
 	// the earlier reply. It returns the reply.

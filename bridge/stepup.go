@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// Assurance is the kind of proof that a person gave for an approval, in addition
-// to the account that the platform authenticated. It is empty if there was no
-// additional proof. As a requirement, it applies to every approval. Denials never
-// need a proof.
+// Assurance is the kind of proof that a person gave for an approval, in
+// addition to the account that the platform authenticated. It is empty without
+// an additional proof. A required assurance applies to every approval. Denials
+// never need a proof.
 type Assurance string
 
 // AssurancePasskey is an approval that the person signed with a passkey.
 const AssurancePasskey Assurance = "passkey"
 
-// With returns the words that follow the name of a person who approved with an
-// assurance, with a leading space. It is empty for no assurance.
+// With returns the words that follow the name of a person who approved with
+// this assurance. They start with a space. Without an assurance, With returns
+// "".
 func (a Assurance) With() string {
 	if a == "" {
 		return ""
@@ -30,26 +31,26 @@ func (a Assurance) With() string {
 func (a Assurance) Accepts(given Assurance) bool { return a == "" || a == given }
 
 // Unassured reports whether a response approves an interaction without the
-// assurance that it requires. The response of a grant is not a person's
-// approval of this interaction: the grant itself carries the assurance.
-// A rule that allows the request asks no one.
+// required assurance. The response of a grant is not a person's approval of
+// this interaction, so the assurance of the grant counts. A rule that allows
+// the request asks no one.
 func (i Interaction) Unassured(r Response) bool {
 	ruled := r.Rule != "" && r.Actor == nil
 	return r.State == StateApproved && r.Grant == "" && !ruled && !i.StepUp.Accepts(r.Assurance)
 }
 
 // Unproven reports whether a response approves a pending record without the
-// assurance that it requires.
+// required assurance.
 func (r Record) Unproven(resp Response) bool {
 	return !r.State.Final() && r.Interaction.Unassured(resp)
 }
 
-// codeLetters are letters and digits that people do not confuse.
+// codeLetters are the letters and digits that people do not confuse.
 const codeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// SignCode returns the code that a card shows together with the page where
-// people prove their approval, so that they can compare both: six characters. It
-// is an aid to reading: the proof itself covers the complete content.
+// SignCode returns a code of six characters. It is on the card and on the page
+// where people prove their approval, so that they can compare the two. The code
+// only helps people read: the proof itself covers the complete content.
 func (i Interaction) SignCode() string {
 	sum := sha256.Sum256([]byte("sign " + i.Content))
 	var b strings.Builder
@@ -65,21 +66,21 @@ func (i Interaction) SignCode() string {
 // TicketTTL is the time for which a ticket is valid.
 const TicketTTL = 5 * time.Minute
 
-// Ticket is an approval of a person that waits for a proof. Its secret is in the
-// link that only the person receives.
+// Ticket is an approval of a person that waits for a proof. Only the person
+// receives the link with its secret.
 type Ticket struct {
 	ID    ID    `json:"id"`
 	Actor Actor `json:"actor"` // with Person
-	// Response is the approval, as the person gave it.
+	// Response is the approval that the person gave.
 	Response Response `json:"response"`
-	// Statement is the text that a passkey signs. Its content is what the person
-	// saw.
+	// Statement is the text that a passkey signs. Its content is the text that
+	// the person saw.
 	Statement Statement `json:"statement"`
 }
 
 // Expires returns the end of the ticket.
 func (t Ticket) Expires() time.Time {
-	at, _ := time.Parse(time.RFC3339, t.Statement.At) // a ticket without a time has ended
+	at, _ := time.Parse(time.RFC3339, t.Statement.At) // a ticket without a time has expired
 	return at.Add(TicketTTL)
 }
 
@@ -91,8 +92,8 @@ func (t Ticket) Recorded(r Record) bool {
 		slices.ContainsFunc(r.Votes, func(v Vote) bool { return signed(v.Assertion) })
 }
 
-// AssuredVoters returns the names of the people who approved, each with the
-// words for its assurance.
+// AssuredVoters returns the names of the people who approved, each followed by
+// the words for its assurance.
 func (r Record) AssuredVoters(s State) []string {
 	var names []string
 	for _, v := range r.Votes {

@@ -17,18 +17,19 @@ type Stop struct {
 	By      Actor     `json:"by"`
 	At      time.Time `json:"at"`
 	// Route is the route of the session's newest request. Its responders may
-	// resume the session when its requests have outlived their retention.
+	// resume the session after nod has removed the requests of the session.
 	Route string `json:"route,omitempty"`
 }
 
-// Words returns the reason for agents and people. It says how to resume the
+// Words returns the reason for agents and people. It explains how to resume the
 // session.
 func (s Stop) Words() string {
 	return "stopped by " + OneLine(s.By.Display()) + " at " + stopTime(s.At) + "; " + CommandName + " resume " + OneLine(s.Session)
 }
 
-// Refusal is the response to a request of the stopped session. No client takes
-// it for an approval: an approval is denied, anything else is cancelled.
+// Refusal is the response to a request of the stopped session. No client
+// interprets it as an approval: an approval is denied, and any other request is
+// cancelled.
 func (s Stop) Refusal(i Interaction) Response {
 	r := Response{
 		State: StateCancelled, Stop: true, Reason: s.Words(), Annotations: map[string]Annotation{}, At: i.Created, Digest: i.Digest,
@@ -39,21 +40,21 @@ func (s Stop) Refusal(i Interaction) Response {
 	return r
 }
 
-// Stops reports whether the response ends a request because its session was
+// Stops reports whether the response closes a request because its session was
 // stopped, not because someone denied it.
 func (r *Response) Stops() bool { return r != nil && r.Stop && r.Actor == nil }
 
-// StoppedError is the error of an opening in a stopped session.
+// StoppedError is the error of opening a request in a stopped session.
 type StoppedError struct{ Stop Stop }
 
 // Error implements error.
 func (e *StoppedError) Error() string { return e.Stop.Words() }
 
-// Stops stores which sessions are stopped.
+// Stops stores the stops of sessions.
 type Stops interface {
-	// PutStop stops a session, and returns the stop that now applies: that of
-	// the first caller. It returns CodeRateLimited if MaxStopped sessions
-	// are stopped.
+	// PutStop stops a session, and returns the stop that now applies, which is
+	// the stop of the first caller. It returns CodeRateLimited if MaxStopped
+	// sessions are stopped.
 	PutStop(context.Context, Stop) (Stop, error)
 	// Stopped returns the stop of a session. It returns false if the session
 	// is not stopped.
@@ -65,12 +66,13 @@ type Stops interface {
 	ListStops(ctx context.Context, agent string) ([]Stop, error)
 }
 
-// Session is a session with requests, or a stopped one.
+// Session is a session that has requests or is stopped.
 type Session struct {
 	Agent   string `json:"agent"`
 	ID      string `json:"id"`
 	Pending int    `json:"pending"` // number of pending requests
-	// Last is the creation of the newest request. It is zero if none is kept.
+	// Last is the creation time of the newest request. It is zero if nod has no
+	// request of the session.
 	Last time.Time `json:"last,omitzero"`
 	// Stopped is nil if the session is not stopped.
 	Stopped *Stop `json:"stopped,omitempty"`
@@ -89,7 +91,7 @@ func (s Session) Newest() time.Time {
 // SessionChange is the Data of AuditStop and AuditResume.
 type SessionChange struct {
 	By Actor `json:"by"`
-	// Origin is the request whose card was used, if any.
+	// Origin is the request on whose card the person clicked, if any.
 	Origin ID `json:"origin,omitempty"`
 }
 

@@ -27,7 +27,7 @@ func (r Ask) Respond(d *Draft) (Response, map[int]string) {
 			resp.Annotations[r.Questions[f.Of].ID] = note
 		}
 	}
-	for id, a := range d.nulls() { // of inner objects, which are not fields
+	for id, a := range d.nulls() { // problems of inner objects, which are not fields
 		if _, field := checked[id]; !field {
 			checked[id] = a
 		}
@@ -69,7 +69,7 @@ func partsOf(fields []Field, question int) ([]Field, int) {
 	return fields[from:to], from
 }
 
-// Recorded is the answer to a [Reply]: what became of the request.
+// Recorded is the answer to a [Reply]: the record after the reply.
 type Recorded struct {
 	ID       ID    `json:"id"`
 	State    State `json:"state"` // pending if more people have to approve
@@ -89,11 +89,11 @@ type Reply struct {
 	// the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`
-	// Terms is Interaction.Terms of the request that the person read. If
-	// the requirements have changed since, nothing is approved. Nil means
-	// zero, the requirements at opening.
+	// Terms is the value of Interaction.Terms in the request that the person
+	// read. If the requirements have changed since, nothing is approved. Nil
+	// means zero, which stands for the requirements at opening.
 	Terms *int `json:"terms,omitempty"`
-	// Decline declines a question without an answer.
+	// Decline means that the person declines the question without an answer.
 	Decline bool `json:"decline,omitempty"`
 }
 

@@ -8,49 +8,50 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text in an Ask, which its agent wrote. Every such text has a row in the
-// tables of this file. The check of lengths, redaction, the request digest, the
-// lines of facts on a card, openapi.yaml and the flags of the commands loop over the
-// rows, and the card of a private request shows none of the texts. Approval.Input
-// has a redactor and a card of its own, and is covered as well.
+// Text is a text in an Ask that the agent wrote. Every such text has a row in
+// the tables of this file. Several parts of nod loop over the rows: the check
+// of lengths, redaction, the request digest, the facts on a card, openapi.yaml
+// and the flags of the commands. The card of a private request shows none of
+// the texts. Approval.Input has its own redactor and its own card. The request
+// digest covers it as well.
 type Text struct {
-	Path  string // its name in errors, such as questions[0].text
+	Path  string // name in errors, such as questions[0].text
 	Value *string
 	Use   TextUse
-	Most  int    // the maximum length in bytes; zero means that it has a check of its own
-	Flag  string // the flag of nod ask, approve and run; it may be empty
-	About string // the description in openapi.yaml, and the help of the flag
+	Most  int    // maximum length in bytes; zero means that the text has its own check
+	Flag  string // flag of nod ask, approve and run; may be empty
+	About string // description in openapi.yaml, and help of the flag
 }
 
-// TextUse is the use of a text, which decides what happens to a credential in it.
-// It is refused unless one of the first four says otherwise, because the agent
-// gets other texts back unchanged.
+// TextUse is the use of a text. It determines what nod does with a credential
+// in the text. nod refuses the credential unless the text has one of the first
+// four uses, because it returns other texts to the agent unchanged.
 type TextUse int
 
 // The uses.
 const (
-	// TextShown is shown to people without credentials.
+	// TextShown is shown to people, with its credentials redacted.
 	TextShown TextUse = 1 << iota
-	// TextExecuted is shown as well, and names what is executed: if a credential
-	// is hidden in it, people do not see everything that they approve.
+	// TextExecuted is also shown, and names what is executed. If it contains a
+	// redacted credential, people do not see everything that they approve.
 	TextExecuted
-	// TextDropped is not shown, and left out if it has a credential.
+	// TextDropped is not shown. nod removes it if it contains a credential.
 	TextDropped
-	// TextHidden goes back to the agent unchanged. No person sees it, so it may
-	// have a credential.
+	// TextHidden is returned to the agent unchanged. No person sees it, so it
+	// may contain a credential.
 	TextHidden
 	// TextCovered is part of the request digest.
 	TextCovered
-	// TextFact has a line with its name on the card.
+	// TextFact is shown on the card in a line with its name.
 	TextFact
-	// TextCounted has its maximum length in characters instead of bytes.
+	// TextCounted has a maximum length in characters instead of bytes.
 	TextCounted
 )
 
 // Has reports whether a text has a use.
 func (u TextUse) Has(use TextUse) bool { return u&use != 0 }
 
-// textRow is a text of each T.
+// textRow describes one text of a T.
 type textRow[T any] struct {
 	name  string
 	of    func(*T) *string
@@ -78,7 +79,7 @@ var questionTexts = []textRow[Question]{
 	{"text", func(q *Question) *string { return &q.Text }, TextShown | TextCovered, MaxText, "question", "text of the question, below the prompt"},
 	{"description", func(q *Question) *string { return &q.Description }, TextShown | TextCovered, MaxText, "", "explanation below the question"},
 	{"placeholder", func(q *Question) *string { return &q.Placeholder }, TextShown | TextCovered, MaxText, "placeholder", "hint inside an empty text input"},
-	{"pattern", func(q *Question) *string { return &q.Pattern }, TextCovered, 1000, "", "RE2 expression that must match all of the text"},
+	{"pattern", func(q *Question) *string { return &q.Pattern }, TextCovered, 1000, "", "RE2 expression that must match the complete text"},
 	{"pattern_hint", func(q *Question) *string { return &q.PatternHint }, TextShown | TextCovered, MaxText, "", "text for people if the pattern does not match"},
 	{"plan", func(q *Question) *string { return &q.Plan }, TextShown | TextCovered, MaxPrompt, "", "plan of a plan_review in Markdown"},
 	{"default", func(q *Question) *string { return answered(q.Default) }, TextCovered, 0, "", ""},
@@ -104,8 +105,8 @@ var viewTexts = []textRow[CompletedView]{
 	},
 }
 
-// approvalTexts are those of an approval, apart from its input, in which each value
-// is checked by its name.
+// approvalTexts are the texts of an approval except its input. The redactor of
+// the input checks each value by its name.
 var approvalTexts = []textRow[Approval]{
 	{"tool", func(a *Approval) *string { return &a.Tool }, TextExecuted | TextCovered, 200, "tool", "name of the tool that needs approval"},
 	{"where", func(a *Approval) *string { return &a.Where }, TextExecuted | TextCovered | TextFact, MaxText, "where", "directory or environment; a grant applies only there"},
@@ -113,16 +114,16 @@ var approvalTexts = []textRow[Approval]{
 	{"confirm", func(a *Approval) *string { return &a.Confirm }, TextShown, 100, "confirm", "text that an approver must type, such as the name of the database"},
 }
 
-// reportTexts are those of a report about a session. A text that people see is cut
-// to its maximum length.
+// reportTexts are the texts of a report about a session. A text that people see
+// is truncated to its maximum length.
 var reportTexts = []textRow[SessionReport]{
 	{"title", func(r *SessionReport) *string { return &r.Title }, TextShown | TextCounted, MaxReportText, "", "title of the session"},
-	{"prompt", func(r *SessionReport) *string { return &r.Prompt }, TextShown | TextCounted, MaxReportText, "", "text that started the session, which is the title unless there is one"},
+	{"prompt", func(r *SessionReport) *string { return &r.Prompt }, TextShown | TextCounted, MaxReportText, "", "text that started the session, which is the default title"},
 	{"host", func(r *SessionReport) *string { return &r.Host }, TextShown | TextCounted, MaxReportText, "", "computer that the session runs on"},
 	{"folder", func(r *SessionReport) *string { return &r.Folder }, TextShown | TextCounted, MaxReportText, "", "directory of the session"},
 	{"branch", func(r *SessionReport) *string { return &r.Branch }, TextShown | TextCounted, MaxReportText, "", "branch of the session"},
 	{"step", func(r *SessionReport) *string { return &r.Step }, TextShown | TextCounted, MaxReportText, "", "last step, such as a tool call"},
-	{"waits_for", func(r *SessionReport) *string { return &r.Waits }, TextShown | TextCounted, MaxReportText, "", "what a waiting session waits for"},
+	{"waits_for", func(r *SessionReport) *string { return &r.Waits }, TextShown | TextCounted, MaxReportText, "", "input that a waiting session needs"},
 	{"last_message", func(r *SessionReport) *string { return &r.Last }, TextShown | TextCounted, MaxLastMessage, "", "last message of the agent"},
 	{"subagent", func(r *SessionReport) *string { return &r.Subagent }, TextShown | TextCounted, MaxReportText, "", "name of a subagent"},
 	{"subagent_id", func(r *SessionReport) *string { return &r.SubagentID }, 0, 200, "", "value of turn in the requests of the subagent"},
@@ -153,8 +154,8 @@ func answered(a *Answer) *string {
 	return &s
 }
 
-// Texts returns the texts of the ask. They can be changed if it is one that
-// Editable returned.
+// Texts returns the texts of the ask. The caller can change them if the ask
+// comes from Editable.
 func (r *Ask) Texts() iter.Seq[Text] {
 	return func(yield func(Text) bool) {
 		if !r.ownTexts(yield) {
@@ -168,25 +169,25 @@ func (r *Ask) Texts() iter.Seq[Text] {
 	}
 }
 
-// Texts returns the texts of the approval, apart from its input.
+// Texts returns the texts of the approval, without its input.
 func (a *Approval) Texts() iter.Seq[Text] {
 	return func(yield func(Text) bool) { rows("", a, approvalTexts, yield) }
 }
 
-// Texts returns the texts of the question itself.
+// Texts returns the texts of the question, without its parts.
 func (q *Question) Texts() iter.Seq[Text] {
 	return func(yield func(Text) bool) { rows("", q, questionTexts, yield) }
 }
 
-// ownTexts yields the texts of the ask that are not of a question, and reports
-// whether its caller expects more.
+// ownTexts yields the texts of the ask that do not belong to a question. It
+// reports whether its caller expects more.
 func (r *Ask) ownTexts(yield func(Text) bool) bool {
 	return rows("", r, askTexts, yield) && r.initialTexts(yield) && r.metadataTexts(yield) &&
 		(r.CompletedView == nil || rows("completed_view.", r.CompletedView, viewTexts, yield)) &&
 		(r.Approval == nil || rows("approval.", r.Approval, approvalTexts, yield) && r.Approval.noteTexts(yield))
 }
 
-// rows yields the texts of a value, and reports whether its caller expects more.
+// rows yields the texts of a value. It reports whether its caller expects more.
 func rows[T any](path string, v *T, table []textRow[T], yield func(Text) bool) bool {
 	for _, t := range table {
 		if !yield(Text{path + t.name, t.of(v), t.use, t.most, t.flag, t.about}) {
@@ -264,10 +265,11 @@ func (r Ask) Editable() Ask {
 	return r
 }
 
-// Covered returns the values of a request that its digest covers, as JSON has
-// them: the kind, the covered texts, all of the questions, and the input of an
-// approval. nod adds nothing to these values, so the agent can compute the digest
-// from what it sends. What nod adds is covered by Interaction.Content.
+// Covered returns the values of a request that its digest covers, in their JSON
+// form: the kind, the covered texts, all questions, and the input of an
+// approval. nod does not change these values, so the agent can compute the
+// digest from the request that it sends. Interaction.Content covers the values
+// that nod adds.
 func (r Ask) Covered() map[string]any {
 	out := map[string]any{"kind": r.Kind}
 	cover(out, &r, askTexts)
@@ -293,8 +295,8 @@ func cover[T any](out map[string]any, v *T, table []textRow[T]) {
 	}
 }
 
-// CheckTexts returns CodeInvalid for the first text that is too long or cannot be
-// shown.
+// CheckTexts returns CodeInvalid for the first text that is too long or
+// contains characters that cannot be shown.
 func CheckTexts(texts iter.Seq[Text]) (err error) {
 	texts(func(t Text) bool {
 		most := t.Most

@@ -40,21 +40,21 @@ const (
 	OptionForm   = 0 // the question, or the page of questions that starts with it
 	OptionOther  = 1 // text in addition to the options
 	OptionReason = 2 // the reason for a denial
-	// 3 is OptionShown.
+	// OptionShown is 3.
 	OptionEdit    = 4 // the edited input of an approval; Question is the decision
 	OptionConfirm = 5 // the text that confirms an approval; Question is the decision
-	// OptionDecide states what a decision does before it counts; Question
-	// is the decision.
+	// OptionDecide states the effect of a decision before the decision counts;
+	// Question is the decision.
 	OptionDecide = 6
-	// OptionRead shows the whole text of a closed request or a notice, and
+	// OptionRead shows the complete text of a closed request or a notice. It
 	// decides nothing.
 	OptionRead = 12
 	// OptionReview shows a private request to a person who may respond, with
-	// the controls that its card does not have.
+	// the controls that its card omits.
 	OptionReview = 13
 	// OptionMessage asks for a message to the agent of a session.
 	OptionMessage = 14
-	// OptionPage and higher values are pages of a form that needs several.
+	// OptionPage and higher values are pages of a form with several pages.
 	OptionPage = 16
 	// OptionEdited and higher values approve with the edited input in the
 	// person's draft, after that person has seen the change; see EditedOption.
@@ -68,8 +68,8 @@ const (
 	SessionResume = 1
 )
 
-// EditedOption returns the option that approves with an edited input. It depends
-// on the input, so that a control never approves a change that is not next to
+// EditedOption returns the option that approves with an edited input. It
+// depends on the input, so a control approves only the change that is next to
 // it.
 func EditedOption(input string) int {
 	sum := sha256.Sum256([]byte(input))
@@ -108,8 +108,8 @@ type Keyring struct{ keys [][]byte }
 // MinKey is the minimum length of a key in bytes.
 const MinKey = 32
 
-// NewKeyring returns a keyring. It needs at least one key, each of at least
-// MinKey bytes.
+// NewKeyring returns a keyring. It requires at least one key, and at least
+// MinKey bytes in each key.
 func NewKeyring(keys ...[]byte) (Keyring, error) {
 	if len(keys) == 0 {
 		return Keyring{}, Errorf(CodeInvalid, "key: required")
@@ -124,7 +124,7 @@ func NewKeyring(keys ...[]byte) (Keyring, error) {
 
 // Sign returns the token of a control: TokenLength bytes of unpadded base64url.
 func (k Keyring) Sign(c Control) string {
-	id, _ := c.Interaction.bytes() // a malformed ID yields a useless token
+	id, _ := c.Interaction.bytes() // a token for a malformed ID is not valid
 	raw := append([]byte{byte(c.Action)}, id[:]...)
 	raw = append(raw, byte(c.Destination), byte(c.Question))
 	raw = binary.BigEndian.AppendUint16(raw, uint16(c.Option))
@@ -147,7 +147,7 @@ func (k Keyring) Verify(token string) (Control, error) {
 	return decodeControl(body), nil
 }
 
-// tokenDomain ensures that no other MAC with the same key is one of a token.
+// tokenDomain separates the MACs of tokens from other MACs with the same key.
 const tokenDomain = "nod control v1\x00"
 
 // tokenMACOf returns the MAC of the body of a token.
@@ -158,8 +158,8 @@ func tokenMACOf(key, body []byte) []byte {
 	return h.Sum(nil)[:tokenMAC]
 }
 
-// PeekAction returns the unverified action of a token, from which an adapter
-// selects the method of the Sink. It returns zero if the text is not a token.
+// PeekAction returns the unverified action of a token. An adapter uses it to
+// select the method of the Sink. It returns zero if the text is not a token.
 func PeekAction(token string) Action {
 	return peek(token).Action
 }
@@ -169,8 +169,8 @@ func PeekOption(token string) int {
 	return peek(token).Option
 }
 
-// PeekStated reports whether an unverified token decides below a text that says
-// what the decision covers, in a message or form of its own.
+// PeekStated reports whether an unverified token makes its decision in a
+// separate message or form, below a text that states what the decision covers.
 func PeekStated(token string) bool {
 	c := peek(token)
 	return c.Action == ActionSubmit && (c.Option >= OptionDecide && c.Option < OptionPage || c.Option >= OptionEdited)
@@ -200,7 +200,7 @@ func split(token string) (body, sum []byte, ok bool) {
 }
 
 // DecodeBase64 decodes unpadded base64url. It accepts only one encoding of the
-// same bytes: package base64 skips line ends, and without Strict it ignores
+// same bytes. Package base64 would skip line ends and, without Strict, ignore
 // trailing bits.
 func DecodeBase64(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") {

@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// Asker opens interactions for one agent and follows them up. The method
-// Engine.As of bridge/engine returns one for the same process, and the client
-// in bridge/client is one for other processes.
+// Asker opens interactions for one agent and follows them. Engine.As of
+// bridge/engine returns an Asker in the same process. The client in
+// bridge/client is an Asker for other processes.
 type Asker interface {
 	// Open sends a request. The idempotency key may be empty. A repeat with
 	// the same key returns the first record.
@@ -24,7 +24,8 @@ type Asker interface {
 	// Cancel cancels a pending interaction.
 	Cancel(ctx context.Context, id ID, reason string) (Record, error)
 	// Leave cancels a pending interaction for the caller with an ID; see
-	// [CallID]. It stays open for the others that share its answer.
+	// [CallID]. The interaction stays open for other callers that share its
+	// answer.
 	Leave(ctx context.Context, id ID, caller, reason string) (Record, error)
 	// Availability describes who could answer now.
 	Availability(ctx context.Context, route, session string) (Availability, error)
@@ -33,17 +34,17 @@ type Asker interface {
 }
 
 // ToolApprovals stores the approvals that a tool remembers under its own keys.
-// It informs only the tool: nod never approves anything because of it. Grants
-// are separate, and only nod uses them.
+// Only the tool uses them: nod never approves anything because of them. Only
+// nod uses grants, which are separate.
 type ToolApprovals interface {
 	// Get returns the scope that is remembered for a key, in the session or for
-	// all sessions, or "" if there is none. It returns the scope once a single
-	// time.
+	// all sessions. It returns "" if none is remembered. It returns the scope
+	// once only one time.
 	Get(ctx context.Context, key, session string) (Scope, error)
-	// Set remembers a scope. The scope always ignores the session. The
-	// other scopes require one.
+	// Set remembers a scope. If the scope is always, it ignores the session.
+	// All other scopes require a session.
 	Set(ctx context.Context, key string, s Scope, session string) error
-	// ClearSession deletes what is remembered for a session and ends the
-	// grants of the session.
+	// ClearSession deletes the scopes that are remembered for a session, and
+	// ends the grants of the session.
 	ClearSession(ctx context.Context, session string) error
 }

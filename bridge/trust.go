@@ -2,12 +2,12 @@ package bridge
 
 import "time"
 
-// WhyAltered is the reason why nod does not act on a record that was changed.
+// WhyAltered is the reason that nod does not act on a record that was changed.
 // The card shows it to people.
 const WhyAltered = "this request was changed outside nod, so nod ignores everything that is stored for it"
 
 // Decided reports whether the response is a decision of a person or a rule.
-// Only such a response has a receipt.
+// Only decisions have receipts.
 func (r Response) Decided() bool {
 	return r.State.Decided() || r.Actor != nil || len(r.Answers) > 0
 }
@@ -19,7 +19,8 @@ func (i Interaction) ByVotes(resp Response) bool {
 	return i.Counted() && resp.Actor != nil && resp.Grant == ""
 }
 
-// Enough reports whether the votes of a record suffice to close it in a state.
+// Enough reports whether the votes of a record are enough to close it in a
+// state.
 func (r Record) Enough(s State) bool {
 	if s == StateApproved {
 		have, need := r.Count()
@@ -29,8 +30,8 @@ func (r Record) Enough(s State) bool {
 	return no > 0 && (!r.Interaction.DenyCounts || no >= r.Interaction.Needs())
 }
 
-// Narrowed returns the response of the vote that closes a record, with the narrowest
-// scope of its approvals.
+// Narrowed returns the response of the vote that closes a record, with the
+// narrowest scope of all approvals.
 func (r Record) Narrowed(resp Response) Response {
 	if resp.State != StateApproved {
 		return resp
@@ -50,8 +51,8 @@ func (r Record) Narrowed(resp Response) Response {
 	return resp
 }
 
-// Distrusted returns the form of an unverified record for every purpose except
-// inspection: closed without a decision, with the reason in Unverified.
+// Distrusted returns an unverified record in the form that everything except
+// inspection uses: closed without a decision, with the reason in Unverified.
 func (r Record) Distrusted() Record {
 	at := r.Interaction.Created
 	if r.Response != nil {
@@ -71,8 +72,8 @@ func (r Record) Trusted() error {
 		WithHint("ask again, or inspect the stored record with nod show %s", r.Interaction.ID)
 }
 
-// SameVoter reports whether two votes are by the same human or the same
-// account, and so count only once.
+// SameVoter reports whether two votes come from the same person or the same
+// account. Such votes count only once.
 func (v Vote) SameVoter(w Vote) bool {
 	a, b := v.Actor, w.Actor
 	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User

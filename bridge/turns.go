@@ -6,34 +6,34 @@ import (
 )
 
 // Turns shares the rate limits of platforms between daemons. A platform asks
-// for the turn of each call that is limited. All methods are safe for
+// for a turn before each call that is limited. All methods are safe for
 // concurrent use.
 type Turns interface {
-	// Turn returns how long a call has to wait. If that is at most
-	// WaitForTurn, the call has used its turn and must be made after that
-	// time. Otherwise it keeps its place in each line, and has to ask again
+	// Turn returns the time that a call has to wait. If the wait is at most
+	// WaitForTurn, the call has used its turn and must be made after the wait.
+	// Otherwise, the call keeps its place in each line, and has to ask again
 	// after AskAgain.
 	Turn(context.Context, Call) (time.Duration, error)
-	// HoldTurns stops the calls of the limit with the given index for d, as the
-	// platform requires. The call that the platform refused goes first after
-	// that. Its Key is empty if no call was refused.
+	// HoldTurns stops the calls of the limit with the given index for d,
+	// because the platform requires it. The call that the platform refused goes
+	// first afterward. Its Key is empty if no call was refused.
 	HoldTurns(ctx context.Context, c Call, limit int, d time.Duration) error
 }
 
 // WaitForTurn is the longest time for which a worker waits for the turn of a
-// call. A longer wait is left to the outbox, so that the worker can do other
+// call. For a longer wait, it returns the job to the outbox and does other
 // work.
 const WaitForTurn = 100 * time.Millisecond
 
-// HalfwayFrom is the wait from which a call asks again halfway.
+// HalfwayFrom is the shortest wait after whose first half a call asks again.
 const HalfwayFrom = 20 * time.Second
 
-// askEarly is the time before its turn at which a call asks again, so that the
-// time until a worker has it does not delay the turn.
+// askEarly is subtracted from the wait after which a call asks again, so that
+// the time until a worker takes the call does not delay its turn.
 const askEarly = 4 * WaitForTurn / 5
 
-// AskAgain returns the time after which a call with a delay until its turn asks
-// again. After half of a long delay, fewer calls than expected may be ahead of
+// AskAgain returns the time after which a call with a delay asks again for its
+// turn. After half of a long delay, fewer calls than expected may be ahead of
 // it, because requests were cancelled.
 func AskAgain(delay time.Duration) time.Duration {
 	if delay < HalfwayFrom {
@@ -44,32 +44,32 @@ func AskAgain(delay time.Duration) time.Duration {
 
 // Call is a call that is subject to rate limits.
 type Call struct {
-	Platform string // the configured name
+	Platform string // configured name of the platform
 	Key      string // identifies the call when it asks again
 	// Class is the priority among posts; lower classes go first. Calls of the
 	// same class go in the order in which they asked.
 	Class int
-	// Edit means that the call changes a message. If posts and edits wait,
-	// they alternate, beginning with a post.
+	// Edit means that the call changes a message. If posts and edits wait, they
+	// alternate, beginning with a post.
 	Edit bool
 	// Calls is the number of calls that are made together. Zero means one.
 	Calls int
-	// Limits are the limits that the call is subject to, the one of its
-	// channel first.
+	// Limits lists the limits that the call is subject to, beginning with the
+	// limit of its channel.
 	Limits []Limit
 }
 
 // Limit is a rate limit of a platform.
 type Limit struct {
-	Line string // what is limited, such as a channel
-	// Calls is the number of calls that may be made in any Period. Zero
-	// means that only holds apply.
+	Line string // subject of the limit, such as a channel
+	// Calls is the number of calls that may be made in any Period. Zero means
+	// that only HoldTurns limits the calls.
 	Calls  int
 	Period time.Duration
-	// Steady means that one call becomes possible every Period/Calls, and
-	// unused ones add up to Calls.
+	// Steady means that one call becomes possible every Period/Calls. Unused
+	// calls accumulate up to Calls.
 	Steady bool
-	// Margin is added to the Period once, because calls take different times
-	// to reach the platform.
+	// Margin is added once to the Period, because calls take different times to
+	// reach the platform.
 	Margin time.Duration
 }

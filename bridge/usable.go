@@ -3,7 +3,7 @@ package bridge
 import "strings"
 
 // Usable returns an error if an administrator must act before the platform can
-// be used. A card waits for that: the platform looks again and again.
+// be used. Cards wait for that, because the platform keeps checking.
 func Usable(p Platform) error {
 	if h, ok := p.(HealthReporter); ok {
 		if s := h.Health(); s.State == HealthDown {
@@ -13,8 +13,8 @@ func Usable(p Platform) error {
 	return nil
 }
 
-// downReason returns why a platform that is down takes no card. The reason of its
-// health may name the platform already.
+// downReason returns the reason that a platform accepts no card. The reason in
+// its health may already contain the name of the platform.
 func downReason(platform string, h Health) string {
 	if strings.HasPrefix(h.Reason, platform+": ") {
 		return h.Reason

@@ -10,12 +10,12 @@ import (
 // maxVariants limits the options of one kind that an agent offers.
 const maxVariants = 9
 
-// varied lists the decisions that an agent may offer several times, each under a
-// name of its own, because it remembers approvals itself.
+// varied lists the decisions that an agent may offer several times under
+// different names, because it remembers approvals itself.
 var varied = []Decision{DecideDeny, DecideDenyAlways, DecideOnce, DecideSession, DecideAlways}
 
-// Variant returns the n-th option of a decision, counted from 1. The first is the
-// decision itself, the second of always is always:2.
+// Variant returns the n-th option of a decision, counted from 1. The first
+// option is the decision itself. The second option of always is always:2.
 func (d Decision) Variant(n int) Decision {
 	if n <= 1 {
 		return d
@@ -76,8 +76,8 @@ func (d Decision) denied() Scope {
 	return ""
 }
 
-// OptionName returns the agent's name for a decision, if it offers several of its
-// kind.
+// OptionName returns the agent's name for a decision. It returns "" unless the
+// agent offers several decisions of its kind.
 func (r Ask) OptionName(d Decision) string {
 	same := 0
 	for _, other := range r.Decisions() {

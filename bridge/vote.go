@@ -21,18 +21,19 @@ type Ballot struct {
 	// Covers holds the indexes into Placement.Slots that the voter counts
 	// toward.
 	Covers []int
-	// Expect is Record.Amended at the time when the vote was checked. If it
-	// has changed, the vote fails with CodeConflict. If Expect is nil,
-	// there is no check.
+	// Expect is the value of Record.Amended when the vote was checked. If the
+	// stored value has changed, the vote fails with CodeConflict. If Expect is
+	// nil, there is no check.
 	Expect *int
 	// Response is the response if this vote decides.
 	Response Response
 	Nonce    string
-	// Receipt is that of the decision, if the vote decided before a failover lost
-	// it. It stays if the same votes decide again.
+	// Receipt is the receipt of the decision, if the vote decided before a
+	// failover lost it. It stays the same if the same votes decide again.
 	Receipt string
-	// Recorded is the time when the vote was recorded before, if a failover lost it.
-	// If that was before the deadline, it counts after it, too.
+	// Recorded is the time when the vote was first recorded, if a failover lost
+	// it. A vote that was first recorded before the deadline still counts after
+	// it.
 	Recorded time.Time
 }
 
@@ -63,7 +64,7 @@ func (r Record) Approvals() int {
 	return n
 }
 
-// Open returns for each of the slots how many approvals it still lacks.
+// Open returns, for each slot, the number of approvals that are missing.
 func (r Record) Open() []int {
 	left := r.Interaction.Slots()
 	for _, v := range r.Votes {
@@ -79,9 +80,9 @@ func (r Record) Open() []int {
 	return left
 }
 
-// Lacks returns how many more people must approve because of required approvers and
-// routes. A required approver counts for each route that names them, and as one of its
-// quorum.
+// Lacks returns the number of additional people who must approve because of
+// required approvers and routes. A required approver counts for each route that
+// names them, and toward its quorum.
 func (r Record) Lacks() int {
 	names, more := map[string]bool{}, map[int]int{}
 	slots := r.Interaction.ApprovalSlots()
@@ -102,8 +103,9 @@ func (r Record) Lacks() int {
 	return lacks
 }
 
-// Count returns the number of people who have approved, and the number that is needed
-// together with required approvers and those of each route.
+// Count returns the number of people who have approved, and the total number of
+// people who must approve because of the quorum, the required approvers and the
+// routes.
 func (r Record) Count() (have, need int) {
 	have = r.Approvals()
 	return have, max(r.Interaction.Needs(), have+r.Lacks())
@@ -119,7 +121,7 @@ func (r Record) Missing() string {
 			names = append(names, i.NameOf(must))
 		}
 	}
-	// Those who are named are among those who are counted.
+	// Named people also count toward the number.
 	if left := i.Needs() - r.Approvals() - len(names); left > 0 && len(i.Requirements) == 0 {
 		s = append(s, strconv.Itoa(left)+" more"+i.StepUp.With())
 	}
@@ -134,7 +136,7 @@ func (r Record) Missing() string {
 	return strings.Join(append(s, names...), ", ")
 }
 
-// Voters returns the names of the people whose vote has a state.
+// Voters returns the names of the people who voted for a state.
 func (r Record) Voters(s State) []string {
 	var names []string
 	for _, v := range r.Votes {
@@ -145,7 +147,8 @@ func (r Record) Voters(s State) []string {
 	return names
 }
 
-// Voted returns the note that a vote was counted, with what is still required.
+// Voted returns the note that nod counted a vote, with the approvals that are
+// still missing.
 func (r Record) Voted() string {
 	have, need := r.Count()
 	s := "Recorded. " + strconv.Itoa(have) + " of " + strconv.Itoa(need) + " have approved"

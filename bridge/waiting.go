@@ -6,38 +6,40 @@ import (
 	"time"
 )
 
-// Desk is a Sink that shows a person what concerns them, on a page of their own.
+// Desk is a Sink with a page for each person that shows their requests, grants
+// and decisions.
 type Desk interface {
-	// Overview returns what concerns a person, with up to n pending requests.
+	// Overview returns the content of a person's page, with up to n pending
+	// requests.
 	Overview(ctx context.Context, actor Actor, n int) (Overview, error)
-	// Changes returns a text that changes with the pending requests, their
-	// votes and decisions, and the grants.
+	// Changes returns a text that differs whenever the pending requests, their
+	// votes and decisions, or the grants change.
 	Changes(context.Context) (string, error)
 	// RevokeAs revokes a grant for a person, and returns the reply to the
 	// person.
 	RevokeAs(ctx context.Context, actor Actor, grant string) (string, error)
 }
 
-// Overview holds the requests, grants and decisions that concern a person.
+// Overview holds the requests, grants and decisions of a person's page.
 type Overview struct {
 	// Waiting lists the pending requests that the person may answer and has
 	// not voted on. The one with the next deadline is first.
 	Waiting []Waiting
-	More    bool    // further requests wait
-	Grants  []Grant // that the person may revoke, ordered by expiration
+	More    bool    // number of additional pending requests
+	Grants  []Grant // grants that the person may revoke, ordered by expiration
 	// Decided lists closed requests that the person may read, newest first.
 	Decided []Record
 }
 
 // Waiting is a pending request on the page of a person.
 type Waiting struct {
-	// View shows the request alone.
+	// View shows only the request.
 	View View
 	// Elsewhere means that the person cannot answer on this platform, because
-	// it has no card that shows everything.
+	// its card does not show everything.
 	Elsewhere bool
-	// Card is the message with the request on the platform of the person. It
-	// is zero if there is none.
+	// Card is the message with the request on the platform of the person. It is
+	// zero if there is no such message.
 	Card MessageRef
 }
 
@@ -54,7 +56,7 @@ func (p Placement) ShownIn(platform string, channels []string) bool {
 	})
 }
 
-// Left returns the time left to answer, as text.
+// Left returns the remaining time to answer, as text.
 func (s Schedule) Left(now time.Time) string {
 	d := s.Remaining(now)
 	if d >= time.Minute {
@@ -63,6 +65,5 @@ func (s Schedule) Left(now time.Time) string {
 	return Brief(d)
 }
 
-// CanWait reports whether people can be reminded of a request later, or delegate
-// it.
+// CanWait reports whether people can snooze a request or delegate it.
 func (i Interaction) CanWait() bool { return i.Snooze > 0 || len(i.HandOver) > 0 }

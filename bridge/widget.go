@@ -47,15 +47,15 @@ func (q Question) Multiple() bool { return q.Widget == WidgetCheckbox }
 // FreeText reports whether the answer is typed rather than chosen.
 func (q Question) FreeText() bool { return widgetKinds[q.Widget].typed }
 
-// OneTap reports whether one click on an option is the complete answer.
+// OneTap reports whether one click on an option is a complete answer.
 func (q Question) OneTap() bool { return widgetKinds[q.Widget].oneTap }
 
 // Composite reports whether the question has several fields and its answer is
 // an object.
 func (q Question) Composite() bool { return widgetKinds[q.Widget].composite }
 
-// Example returns the placeholder of an empty input, which shows the format of
-// the answer. It is empty for plain text.
+// Example returns the placeholder of an empty input. It shows the format of the
+// answer. It is empty for plain text.
 func (q Question) Example() string {
 	switch q.Widget {
 	case WidgetNumber:

@@ -67,7 +67,7 @@ func (r Record) Outcome() string {
 	return string(r.State)
 }
 
-// approvedAs describes an approval with its scope.
+// approvedAs describes an approval and its scope.
 func (r Response) approvedAs() string {
 	switch {
 	case r.Scope.Kind() == ScopeSession:
@@ -80,14 +80,14 @@ func (r Response) approvedAs() string {
 	return "approved once"
 }
 
-// Labels returns an answer as people see it: the labels of chosen options,
-// typed text unchanged, and the parts of an object with their names.
+// Labels returns an answer in the form that people read: the labels of chosen
+// options, typed text unchanged, and the parts of an object with their names.
 func (q Question) Labels(a Answer) string {
 	var s []string
 	if q.Composite() {
 		i := Interaction{Ask: Ask{Questions: []Question{q}}}
 		if q.Widget == WidgetPlanReview {
-			for _, f := range i.Fields() { // the decision, and any feedback
+			for _, f := range i.Fields() { // the decision, and feedback if there is any
 				if v := f.FieldAnswer(i, map[string]Answer{q.ID: a}); !v.Empty() {
 					s = append(s, f.Labels(v))
 				}
@@ -113,8 +113,8 @@ func (q Question) Labels(a Answer) string {
 	return joinedList(s, q.Multiple())
 }
 
-// joinedList joins values with commas. Those of several that contain one are in
-// quotes, so that people see where each ends.
+// joinedList joins values with commas. If several values are given and one
+// contains a comma, it quotes that value so that people see where it ends.
 func joinedList(values []string, several bool) string {
 	for n, v := range values {
 		if several && strings.Contains(v, ",") {

@@ -225,7 +225,7 @@ export interface Question {
   min_length?: number;
   // Choices.
   options?: Array<Option>;
-  // RE2 expression that must match all of the text. At most 1000 bytes.
+  // RE2 expression that must match the complete text. At most 1000 bytes.
   pattern?: string;
   // Text for people if the pattern does not match. At most 3000 bytes.
   pattern_hint?: string;

@@ -257,7 +257,7 @@ class Question(_Question, total=False):
     min_length: int
     # Choices.
     options: List[Option]
-    # RE2 expression that must match all of the text. At most 1000 bytes.
+    # RE2 expression that must match the complete text. At most 1000 bytes.
     pattern: str
     # Text for people if the pattern does not match. At most 3000 bytes.
     pattern_hint: str
