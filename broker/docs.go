@@ -23,8 +23,8 @@ var (
 	kinds   []string
 )
 
-// NewDocs declares a kind of documents. The format has to grow with each change
-// after which an older daemon could misread a value. It panics for a kind that is
+// NewDocs declares a kind of documents. Raise the format with each change after
+// which an older daemon could misread a value. It panics for a kind that is
 // declared twice.
 func NewDocs[T any](kind string, format int) Docs[T] {
 	kindsMu.Lock()
@@ -62,8 +62,8 @@ func (e *ForgedError) Error() string {
 	return fmt.Sprintf("the document %s does not verify: %s", e.Doc.Key, e.Doc.Problem)
 }
 
-// Encode returns the document that replaces d with a value. The time for which it
-// is kept is that of d.
+// Encode returns the document that replaces d with a value. It keeps the
+// lifetime of d.
 func (ds Docs[T]) Encode(d Doc, v T) (Doc, error) {
 	raw, err := marshal(&v)
 	d.Format, d.Value = ds.format, raw
@@ -80,8 +80,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Decode returns the value of a document: the zero value if it does not exist. It
-// returns a *[NewerError] or a *[ForgedError].
+// Decode returns the value of a document. It returns the zero value if the
+// document does not exist. It returns a *[NewerError] or a *[ForgedError].
 func (ds Docs[T]) Decode(d Doc) (v T, err error) {
 	switch {
 	case !d.Exists():
@@ -94,8 +94,8 @@ func (ds Docs[T]) Decode(d Doc) (v T, err error) {
 	return v, json.Unmarshal(d.Value, &v)
 }
 
-// Get returns the value of a document, and the document. The value of one that
-// does not exist is the zero value.
+// Get returns a document and its value. If the document does not exist, the
+// value is the zero value.
 func (ds Docs[T]) Get(ctx context.Context, s Store, id string) (v T, d Doc, err error) {
 	all, err := s.Get(ctx, ds.Key(id))
 	if err != nil {
@@ -105,8 +105,8 @@ func (ds Docs[T]) Get(ctx context.Context, s Store, id string) (v T, d Doc, err 
 	return v, all[0], err
 }
 
-// List returns the values of some documents, without those that do not exist.
-// The errors of those that do not verify, or have a newer format, are passed to
+// List returns the values of the existing documents among the given keys. It
+// passes the errors of documents that do not verify, or have a newer format, to
 // refused, which may be nil.
 func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(error)) ([]T, error) {
 	if len(ids) == 0 {
@@ -143,11 +143,11 @@ func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(
 // ErrUnchanged ends an update without a change and without an error.
 var ErrUnchanged = errors.New("nothing to change")
 
-// Update changes a document with a rule, which may be called again because another
-// process was faster. The rule gets the value and the document, changes both, and
-// returns further parts of the change, whose Put then begins with the document. It
-// ends the update with an error, such as [ErrUnchanged]. A document that does not
-// verify counts as none, and is replaced.
+// Update changes a document with a rule. It may call the rule again, because
+// another process may change the document first. The rule gets the value and
+// the document, and changes both. It returns further parts of the change. The
+// rule ends the update with an error, such as [ErrUnchanged]. A document that
+// does not verify is treated as missing, and is replaced.
 func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T, d *Doc) (Change, error)) (Done, error) {
 	var done Done
 	err := Retry(ctx, func() error {
@@ -179,11 +179,11 @@ func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T
 	return done, err
 }
 
-// retryFor is the time for which a change is tried again.
+// retryFor is the time for which a change is retried.
 const retryFor = time.Second
 
-// Retry calls try again, after a random time, while it returns a *[Stale] or an
-// [Untimely], for at most a second. Then it returns that error.
+// Retry calls try again, after a random delay, while it returns a *[Stale] or
+// an [Untimely], for at most a second. After that, it returns the error.
 func Retry(ctx context.Context, try func() error) error {
 	end := time.Now().Add(retryFor)
 	for n := 0; ; n++ {
@@ -206,5 +206,5 @@ func Retry(ctx context.Context, try func() error) error {
 	}
 }
 
-// Is reports whether a key is one of the kind.
+// Is reports whether a key belongs to this kind.
 func (ds Docs[T]) Is(k Key) bool { return k.Kind == ds.kind }

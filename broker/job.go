@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Job is work that has to be done, under a name. It is a level, not an event: to
-// request a job that exists makes it due at the earlier of both times, unless an
-// attempt has failed: then it keeps the time of the next one. A job that is being
-// worked on is done again after that.
+// Job is named work. Requests for a job do not add up: a request for an
+// existing job makes it due at the earlier of both times. If an attempt has
+// failed, the job keeps the time of the next attempt. A request during an
+// attempt makes the job run again afterward.
 type Job struct {
 	Name string
-	// Due is the time from which the job can be claimed, in a request.
+	// Due is the time from which the job can be claimed. It is set in requests.
 	Due time.Time
-	// Exact replaces the time of a job that no one works on, even by a later one.
+	// Exact replaces the time of a job that no worker has, even with a later
+	// time.
 	Exact bool
 
 	// The other fields are set by Claim.
-	Attempt    int       // 1 for the first
+	Attempt    int       // 1 for the first attempt
 	Fence      int64     // changes with each lease
-	Generation int64     // changes with each request
-	Began      time.Time // when it was leased first
+	Generation int64     // changes with each request for the job
+	Began      time.Time // time of the first lease
 }
 
 // queueMark separates the name of a job from that of its queue.
@@ -30,8 +31,8 @@ const queueMark = "@"
 // queue can be claimed. A queue has no mark in its name.
 func InQueue(job, queue string) string { return job + queueMark + queue }
 
-// Parts returns the name of the job without its queue, and the queue, which is
-// empty for a job in none.
+// Parts returns the name of the job without its queue, and the queue. The queue
+// is empty if the job is in no queue.
 func (j Job) Parts() (name, queue string) {
 	name, queue, _ = strings.Cut(j.Name, queueMark)
 	return name, queue
@@ -51,10 +52,10 @@ type Release struct {
 	Again time.Duration // the work is due again after this time; at least one millisecond
 	// Free means that the attempt does not count, with Again.
 	Free bool
-	// Stays means that the job keeps its place in its queue, with Again. Otherwise
-	// the next one becomes the first.
+	// Stays means that the job keeps its place in its queue, with Again.
+	// Otherwise, the next job becomes the first.
 	Stays  bool
-	Extend time.Duration // the lease is extended to this time from now
+	Extend time.Duration // the lease is extended to this duration from now
 }
 
 // Released is the result of Release.
@@ -63,9 +64,10 @@ type Released int
 // The results of Release.
 const (
 	Lost      Released = iota // another worker has the job
-	Over                      // done, or extended
+	Over                      // done, or lease extended
 	Requested                 // the job was requested in the meantime, and is due now
 )
 
-// QueueMost is the number of jobs of a queue above which further ones do not wait.
+// QueueMost is the maximum number of waiting jobs of a queue. Additional jobs
+// do not wait.
 const QueueMost = 4096

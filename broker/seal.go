@@ -13,17 +13,18 @@ import (
 	"sync/atomic"
 )
 
-// Seals proves that daemons with the same keys have stored a document: its kind,
-// key, format, version and value. It cannot tell an earlier version of the same
-// document from the last one; what a decision depends on is compared with more than
-// that. Without keys, documents have no seal.
+// Seals proves that a daemon with the same keys has stored a document: its
+// kind, key, format, version and value. A seal cannot distinguish an earlier
+// version of a document from the last one. Data that a decision depends on is
+// therefore compared with other documents as well. Without keys, documents have
+// no seal.
 type Seals struct{ keys atomic.Pointer[[]*sealKey] }
 
-// sealKey is a key, and hashes with it that can be used again.
+// sealKey is a key with reusable hashes.
 type sealKey struct{ hashes sync.Pool }
 
-// NewSeals returns seals with the keys of the deployment. The first one seals, and
-// all of them verify.
+// NewSeals returns seals with the keys of the deployment. The first key seals,
+// and all keys verify.
 func NewSeals(keys ...[]byte) *Seals {
 	s := &Seals{}
 	s.Use(keys)
@@ -39,11 +40,11 @@ func (s *Seals) Use(keys [][]byte) {
 	s.keys.Store(&all)
 }
 
-// A stored document is a header of a fixed length, and the value. In the header
-// are the version, the format, the seal, and the length of the ID of an entry,
-// which follows the value.
+// A stored document consists of a header of a fixed length and the value. The
+// header contains the version, the format, the seal, and the length of the ID
+// of an entry. The ID follows the value.
 const (
-	versionLen = 16 // digits, so that scripts compare texts
+	versionLen = 16 // number of digits, so that scripts can compare texts
 	formatLen  = 4
 	sealLen    = 22 // 16 bytes of a MAC
 	headerLen  = versionLen + formatLen + sealLen
@@ -73,7 +74,7 @@ func (s *Seals) Encode(d Doc, version int64) []byte {
 }
 
 // EncodeVersion returns the first bytes of the stored form of a document with a
-// version, by which scripts compare them. They are empty for version 0, and
+// version. Scripts compare these bytes. They are empty for version 0, and
 // malformedMark for [Malformed].
 func EncodeVersion(version int64) string {
 	switch version {
@@ -85,11 +86,11 @@ func EncodeVersion(version int64) string {
 	return fmt.Sprintf("%0*d", versionLen, version)
 }
 
-// malformedMark stands for all texts that do not begin with a version.
+// malformedMark stands for all texts that do not start with a version.
 const malformedMark = "-"
 
-// decodeVersion returns the version with which a stored text begins, or [Malformed].
-// do.lua has the same rule.
+// decodeVersion returns the version at the start of a stored text, or
+// [Malformed]. do.lua implements the same rule.
 func decodeVersion(stored string) int64 {
 	if len(stored) < versionLen {
 		return Malformed
@@ -104,7 +105,8 @@ func decodeVersion(stored string) int64 {
 // VersionLen is the length of a version in the stored form.
 const VersionLen = versionLen
 
-// Decode returns a document from its stored form, which is empty if there is none.
+// Decode returns a document from its stored form. The stored form of a missing
+// document is empty.
 func (s *Seals) Decode(k Key, stored string) Doc {
 	d := Doc{Key: k}
 	if stored == "" {
@@ -141,7 +143,7 @@ func verifies(keys []*sealKey, d Doc, seal string) bool {
 
 // mac appends the seal of a document with a version.
 func (k *sealKey) mac(dst []byte, d Doc, version int64) []byte {
-	h, _ := k.hashes.Get().(hash.Hash) // the pool holds nothing else
+	h, _ := k.hashes.Get().(hash.Hash) // the pool contains only values of this type
 	defer k.hashes.Put(h)
 	h.Reset()
 	var b [192]byte

@@ -1,4 +1,4 @@
-// The way of a request: this file → open.go of bridge/engine.
+// Path of a request: this file → open.go of bridge/engine.
 
 package api
 

@@ -14,14 +14,15 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// audit implements bridge.AuditLog: the entries of the journal that are more than
-// events, in the archive once the events around them are gone, and the seals over
-// all of them.
+// audit implements bridge.AuditLog. The audit log consists of the entries of
+// the journal that are not only events, and of the seals over all entries.
+// Entries move to the archive once the events around them are removed.
 type audit struct{ *shared }
 
-// head is the document about the journal: the last seal and the ID of the entry that
-// it covers, the seal up to which the audit log was trimmed and the ID of its entry,
-// and the ID up to which the journal has no trimmed entries.
+// head is the document about the journal. It holds the last seal and the ID of
+// the entry that the seal covers, the seal up to which the audit log was
+// trimmed and the ID of its entry, and the ID up to which the journal has no
+// trimmed entries.
 type head struct {
 	Sealed  string `json:"sealed,omitempty"`
 	Through string `json:"through,omitempty"`
@@ -37,7 +38,7 @@ var (
 
 const (
 	headName  = "head"
-	sealIndex = "seals" // of seals, by the time of their entries
+	sealIndex = "seals" // index of seals, by the time of their entries
 	// archiveBatch is the number of entries that are archived at a time.
 	archiveBatch = 500
 )
@@ -69,8 +70,9 @@ func (au audit) AuditCounts(ctx context.Context) (bridge.AuditCounts, error) {
 	return bridge.AuditCounts{Last: c.Last, Added: c.Added, Deleted: c.Removed}, public(err)
 }
 
-// AuditEntries implements bridge.AuditLog. Entries go from the journal to its archive
-// under the same IDs, so the archive is read after it, and what both have counts once.
+// AuditEntries implements bridge.AuditLog. Entries move from the journal to its
+// archive under the same IDs. It therefore reads the archive after the journal,
+// and returns an entry that is in both only once.
 func (au audit) AuditEntries(ctx context.Context, after string, limit int) ([]bridge.AuditEntry, error) {
 	if after == "" {
 		h, _, err := headDocs.Get(ctx, au.db, headName)
@@ -104,9 +106,9 @@ func auditEntry(e broker.Entry) bridge.AuditEntry {
 	}
 }
 
-// AuditNewest implements bridge.AuditLog. It reads the journal from its end, and then
-// its archive, of which it ignores what it has read. A cursor is the ID of the last
-// entry of the page.
+// AuditNewest implements bridge.AuditLog. It reads the journal backward, and
+// then its archive, whose entries it skips if it has read them before. A cursor
+// is the ID of the last entry of the page.
 func (au audit) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
 	if before != "" && checkMessage(before) != nil {
 		return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
@@ -165,7 +167,7 @@ func (au audit) Seals(ctx context.Context) ([]string, error) {
 	if h.Trimmed != "" {
 		out = append(out, h.Trimmed)
 	}
-	var newer error // a seal that is missing is a sign of tampering
+	var newer error // a missing seal is a sign of tampering
 	all, err := sealDocs.List(ctx, au.db, ids, func(err error) {
 		if errors.As(err, new(*broker.NewerError)) {
 			newer = err
@@ -175,7 +177,8 @@ func (au audit) Seals(ctx context.Context) ([]string, error) {
 	return append(out, all...), public(errors.Join(err, newer))
 }
 
-// sealMember is the member of the index of seals for the seal of an entry.
+// sealMember is the member of the index of seals that stands for the seal of an
+// entry.
 func sealMember(entry string) broker.Member {
 	return broker.Member{Index: sealIndex, Name: entry, At: time.UnixMilli(max(1, streamTime(entry)))}
 }
@@ -232,8 +235,8 @@ func (au audit) TrimAudit(ctx context.Context, t bridge.AuditTrim) error {
 	return public(au.db.Trim(ctx, broker.Archive, t.Entry))
 }
 
-// EventsKept implements bridge.AuditLog. The longest life of an interaction is
-// a timeout, an escalation and a hold.
+// EventsKept implements bridge.AuditLog. An interaction lives longest with a
+// timeout, an escalation and a hold.
 func (au audit) EventsKept() time.Duration { return au.retention + 3*bridge.MaxTimeout }
 
 // Archive implements bridge.AuditLog.
@@ -278,8 +281,8 @@ func (au audit) Archive(ctx context.Context, oldest time.Time, through string) e
 	}
 }
 
-// known returns the fields of an entry that nod writes, in their order. Someone may
-// have added others.
+// known returns the fields of an entry that nod writes, in their order. Other
+// fields of the entry are not from nod.
 func known(e broker.Entry) []string {
 	var out []string
 	for n, name := range life.Entry("", "", life.Life{}, "", "", "").Fields {
@@ -290,8 +293,8 @@ func known(e broker.Entry) []string {
 	return out
 }
 
-// deleteTrimmed deletes the entries of the audit log up to its start from the
-// middle of the journal. Events stay until they are old enough.
+// deleteTrimmed deletes trimmed entries of the audit log from the middle of the
+// journal. Events stay until they are old enough.
 func (au audit) deleteTrimmed(ctx context.Context) error {
 	for {
 		h, _, err := headDocs.Get(ctx, au.db, headName)

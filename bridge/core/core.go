@@ -16,17 +16,17 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// DefaultRetention is the retention unless Options say otherwise.
+// DefaultRetention is the retention if Options does not set one.
 const DefaultRetention = 30 * 24 * time.Hour
 
 // Options configures a Store.
 type Options struct {
-	// Retention is the time for which resolved interactions are kept. Zero means
-	// DefaultRetention.
+	// Retention is the time for which resolved interactions are kept. Zero
+	// means DefaultRetention.
 	Retention time.Duration
-	// Node is the name of this process. If empty, it is random.
+	// Node is the name of this process. If it is empty, the name is random.
 	Node string
-	Log  *slog.Logger // nil discards output
+	Log  *slog.Logger // a nil logger discards output
 }
 
 // Store implements bridge.Store on the documents of a broker.Store. It is safe for
@@ -56,14 +56,14 @@ type Store struct {
 
 var _ bridge.Store = (*Store)(nil)
 
-// shared holds what the parts of a Store have in common.
+// shared holds the values that all parts of a Store use.
 type shared struct {
 	db        broker.Store
 	retention time.Duration
 	node      string
 	log       *slog.Logger
 	agenda    *agenda
-	signer    atomic.Pointer[proof.Signer] // nil signs nothing
+	signer    atomic.Pointer[proof.Signer] // if nil, nothing is signed
 }
 
 // New returns a Store, and starts to follow the journal.
@@ -86,21 +86,20 @@ func New(ctx context.Context, db broker.Store, o Options) (*Store, error) {
 	}, nil
 }
 
-// Close stops the background work. Callers that are still waiting get
-// CodeUnavailable.
+// Close stops the background work. Callers that still wait get CodeUnavailable.
 func (s *Store) Close() error {
 	s.interactions.close()
 	return nil
 }
 
-// Sign makes the store sign decisions, and entries of the audit log, with the keys of a
-// signer. It may be called at any time. Nil signs nothing.
+// Sign sets the signer of decisions and of entries of the audit log. It may be
+// called at any time. With nil, the store signs nothing.
 func (s *Store) Sign(with *proof.Signer) { s.interactions.signer.Store(with) }
 
-// Ready returns an error unless requests and decisions can be stored now.
+// Ready returns an error unless the store can store requests and decisions now.
 func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
 
-// public returns the error of a broker with a code.
+// public returns an error of the broker with a code.
 func public(err error) error {
 	var stale *broker.Stale
 	var untimely broker.Untimely
@@ -139,8 +138,8 @@ func names(members []broker.Member) []string {
 	return out
 }
 
-// owned returns those of some names that begin with an agent, or all if it is empty.
-// The names begin with those of life.Owner.
+// owned returns the names that begin with an agent, or all names if the agent
+// is empty. The names begin with the result of life.Owner.
 func owned(all []string, agent string) []string {
 	if agent == "" {
 		return all

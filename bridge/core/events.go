@@ -20,8 +20,9 @@ const eventBatch = 200
 // events reads the events in the journal.
 type events struct{ in *interactions }
 
-// Cursor returns the position after all events so far: that of the last entry of
-// the journal. A time would skip the next event of the same millisecond.
+// Cursor returns the position after all events so far, which is the ID of the
+// last entry of the journal. A time would skip the next event of the same
+// millisecond.
 func (ev *events) Cursor(ctx context.Context) (string, error) {
 	last, err := ev.in.db.Newest(ctx, broker.Journal, "", 1)
 	if err != nil {
@@ -39,8 +40,8 @@ func (ev *events) CursorAt(at time.Time) string {
 }
 
 // Events returns events after a cursor, oldest first. An empty cursor means the
-// beginning. The cursor of each event resumes after it, without gap or repeat. It
-// is not an error if there are no events.
+// beginning. The cursor of an event resumes after it, without a gap or a
+// repetition. If there are no events, Events returns no error.
 func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	at, err := parseCursor(cursor)
 	if err != nil {
@@ -55,7 +56,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 		for _, m := range read {
 			at = m.ID
 			if m.Get("t") == "" {
-				continue // an entry of the audit log alone
+				continue // an entry that is only in the audit log
 			}
 			e, err := decodeEvent(m)
 			if err != nil {
@@ -67,18 +68,20 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 			}
 		}
 		out, err = ev.verified(ctx, out)
-		if err != nil || len(out) > 0 || len(read) == 0 { // readers take an empty batch for the end
+		if err != nil || len(out) > 0 || len(read) == 0 { // readers interpret an empty batch as the end
 			return out, formatCursor(at), err
 		}
 	}
 }
 
-// verified returns the events without those that contradict the documents, because the
-// journal has no seal. Openings, responses, ends, votes, deferrals, and events that more
-// people are asked are compared with the record. If they are about the request or the
-// response, they get it from the record as their data. Those that outlived their record
-// have no data. Votes also have a signature. Other events are not checked. The replicas
-// have what people did: decisions, votes and deferrals with their records, and stops.
+// verified returns the events that agree with the documents. This check is
+// necessary because the journal has no seal. Openings, responses, closings,
+// votes, deferrals, and events about asking more people are compared with the
+// record. If they are about the request or the response, their data comes from
+// the record. Events whose record is gone have no data. Votes also have a
+// signature. Other events are not checked. The replicas have confirmed
+// everything that people did: decisions, votes and deferrals with their
+// records, and stops.
 func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	var ids []bridge.ID
 	var at []int
@@ -120,7 +123,8 @@ func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge
 	return out, nil
 }
 
-// confirmed reports whether an event is about what is stored, which it adds as its data.
+// confirmed reports whether an event agrees with the stored documents. It adds
+// their data to the event.
 func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
 	shows := e.Type == bridge.EventRequest || e.Type == bridge.EventWidened
 	switch {
@@ -143,8 +147,8 @@ func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
 	return err == nil, err
 }
 
-// voted reports whether a daemon signed the vote of an event, which it leaves as its
-// data.
+// voted reports whether a daemon signed the vote of an event. If so, the vote
+// stays the data of the event.
 func (ev *events) voted(e *bridge.Event) bool {
 	_, why := ev.in.signer.Load().EntryProblem(bridge.AuditEntry{
 		Type: bridge.AuditVote, Timestamp: e.Timestamp.UnixMilli(), ID: e.InteractionID, Agent: e.Agent, Session: e.SessionID, State: e.State, Data: e.Data,
@@ -158,7 +162,8 @@ func (ev *events) voted(e *bridge.Event) bool {
 	return err == nil
 }
 
-// decodeEvent decodes an event. Its time is that of its ID in the stream.
+// decodeEvent decodes an event. The time of the event is the time of its ID in
+// the stream.
 func decodeEvent(m broker.Entry) (bridge.Event, error) {
 	e := bridge.Event{
 		Type: bridge.EventType(m.Get("t")), Timestamp: time.UnixMilli(streamTime(m.ID)).UTC(), InteractionID: bridge.ID(m.Get("i")), SessionID: m.Get("s"),
@@ -171,7 +176,7 @@ func decodeEvent(m broker.Entry) (bridge.Event, error) {
 		}
 		e.ToolCallID, e.TurnID, e.ResponseID = c.ToolCall, c.Turn, c.ResponseID
 	}
-	// That of a response is in the record as well, if it is still stored.
+	// The response is also in the record while the record is stored.
 	if d := m.Get("d"); d != "" && e.Type != bridge.EventResponse {
 		e.Data = json.RawMessage(d)
 	}
@@ -181,14 +186,14 @@ func decodeEvent(m broker.Entry) (bridge.Event, error) {
 // beginning is the ID before all entries of a stream.
 const beginning = "0-0"
 
-// streamTime returns the time in ms with which the ID of an entry starts.
+// streamTime returns the time in ms at the start of an entry ID.
 func streamTime(id string) int64 {
 	ms, _, _ := strings.Cut(id, "-")
-	at, _ := strconv.ParseInt(ms, 10, 64) // the store writes it
+	at, _ := strconv.ParseInt(ms, 10, 64) // the store writes this field
 	return at
 }
 
-// parseCursor returns the ID of an entry that a cursor names.
+// parseCursor returns the ID of the entry that a cursor names.
 func parseCursor(s string) (string, error) {
 	if s == "" {
 		return beginning, nil

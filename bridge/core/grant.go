@@ -17,8 +17,8 @@ type grants struct{ *shared }
 
 var (
 	grantDocs = broker.NewDocs[bridge.Grant]("grant", 1)
-	// givenDocs mark that a request has given a grant, so that a repeat does not
-	// bring back one that was revoked in the meantime.
+	// givenDocs record that a request has given a grant, so that a repetition
+	// does not restore a grant that was revoked in the meantime.
 	givenDocs = broker.NewDocs[bool]("given", 1)
 )
 
@@ -75,7 +75,7 @@ func (gs grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 	return stored && err == nil, public(err)
 }
 
-// unchanged returns ErrUnchanged if it is true.
+// unchanged returns ErrUnchanged if same is true.
 func unchanged(is bool) error {
 	if is {
 		return broker.ErrUnchanged
@@ -100,8 +100,8 @@ func (gs grants) DropGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 // memory implements bridge.Memory.
 type memory struct{ *shared }
 
-// remembered is a value that a tool remembers. Its end is in the document, because the time to
-// live is not sealed.
+// remembered is a value that a tool remembers. Its expiry is in the document,
+// because the time to live is not sealed.
 type remembered struct {
 	Scope bridge.Scope `json:"scope"`
 	Until time.Time    `json:"until"`
@@ -109,10 +109,10 @@ type remembered struct {
 
 var memoryDocs = broker.NewDocs[remembered]("memory", 1)
 
-// memoryIndex is the index of what tools remember, by its end.
+// memoryIndex is the index of the values that tools remember, by expiry.
 const memoryIndex = "memory"
 
-// memoryName hides the key of a tool, because it may hold a credential.
+// memoryName hides the key of a tool, because the key may contain a credential.
 func memoryName(agent, session, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return life.Owner(agent, session) + "\x00" + hex.EncodeToString(sum[:])

@@ -28,15 +28,16 @@ func (in *interactions) docs(ctx context.Context, id bridge.ID) (life.Docs, erro
 	return all[0].Docs, all[0].err
 }
 
-// found holds the documents of one of several interactions, or why they were not read.
+// found holds the documents of one of several interactions, or the error of
+// reading them.
 type found struct {
 	life.Docs
 	err error
 }
 
-// several reads the documents of interactions together. The decisions, votes and
-// deferrals that it returns are on the configured replicas, so that no caller learns of
-// one that a failover can still drop.
+// several reads the documents of interactions together. The configured replicas
+// have confirmed the decisions, votes and deferrals that it returns, so a
+// failover cannot drop them after a caller has seen them.
 func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []found, err error) {
 	err = broker.Retry(ctx, func() error {
 		var told []broker.Version
@@ -48,8 +49,8 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []fou
 	return out, public(err)
 }
 
-// read is several without the confirmation of what callers may learn, whose versions it
-// returns.
+// read does the same as several, but without waiting for the replicas. It
+// returns the versions that the replicas have to confirm.
 func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found, told []broker.Version, err error) {
 	var keys []broker.Key
 	for _, id := range ids {
@@ -81,8 +82,9 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 	return out, told, nil
 }
 
-// record returns what documents say about an interaction. If they do not verify, it is
-// closed without a decision, so that no caller can mistake it for an approval.
+// record returns the record of the interaction that documents describe. If the
+// documents do not verify, the record is closed without a decision, so no
+// caller can mistake it for an approval.
 func (in *interactions) record(d life.Docs) bridge.Record {
 	r := d.Record(in.db.Now())
 	if r.Unverified != "" {
@@ -91,8 +93,8 @@ func (in *interactions) record(d life.Docs) bridge.Record {
 	return r
 }
 
-// loadAll reads records together. An element is nil if there is no such record, or a
-// newer nod wrote it.
+// loadAll reads records together. An element is nil if the record does not
+// exist, or if a newer version of nod wrote it.
 func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
 	all, err := in.several(ctx, ids)
 	if err != nil {
@@ -132,14 +134,14 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 	return d.Record(in.db.Now()), nil
 }
 
-// turn applies a rule to the documents of an interaction, stores what it changes, and
-// returns the documents after that. The rule may be called again, because another
-// process was faster.
+// turn applies a rule to the documents of an interaction, stores the changes,
+// and returns the new documents. If another process changes the documents at
+// the same time, it calls the rule again.
 func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (life.Docs, error) {
 	var out life.Docs
 	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
-		if unlock() { // it may be over by another process, which this turn did not see
+		if unlock() { // another process may have resolved it, which this turn did not see
 			in.hub.wake(id, nil)
 		}
 	}()
@@ -151,7 +153,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		if err != nil {
 			return err
 		}
-		if d.Problem != "" { // storing it again would seal the forged values with our key
+		if d.Problem != "" { // storing the forged values again would seal them with our key
 			out = d
 			return nil
 		}
@@ -166,7 +168,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		}
 		if c.Empty() {
 			out = t.Docs
-			return in.db.Confirm(ctx, d.At()) // what it repeats may not be on the replicas yet
+			return in.db.Confirm(ctx, d.At()) // the replicas may not have the earlier change yet
 		}
 		done, err := in.db.Do(ctx, c)
 		if err != nil {
@@ -178,8 +180,8 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 	})
 	switch {
 	case err != nil:
-		in.hub.wake(id, nil) // it may have been resolved anyway
-	case in.hub.awaits(id): // others may have resolved it in the meantime
+		in.hub.wake(id, nil) // another process may have resolved it
+	case in.hub.awaits(id): // other callers may have resolved it in the meantime
 		if r := in.record(out); r.Over() {
 			in.hub.wake(id, &r)
 		}
@@ -187,7 +189,8 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 	return out, public(err)
 }
 
-// change returns the change that stores a turn, with what leaves nod signed.
+// change returns the change that stores a turn. It signs the receipts and the
+// audit entries.
 func (in *interactions) change(t *life.Turn) (broker.Change, error) {
 	if err := t.Sign(in.signer.Load()); err != nil {
 		return broker.Change{}, err
@@ -195,7 +198,7 @@ func (in *interactions) change(t *life.Turn) (broker.Change, error) {
 	return t.Change()
 }
 
-// told wakes the callers of this process, and its workers, after a change.
+// told wakes the callers and the workers of this process after a change.
 func (in *interactions) told(c broker.Change, t *life.Turn, after life.Docs) {
 	if t.Over {
 		r := in.record(after)
@@ -204,24 +207,25 @@ func (in *interactions) told(c broker.Change, t *life.Turn, after life.Docs) {
 	in.agenda.stored(c, in.db.Now())
 }
 
-// locks serializes the changes of one interaction in this process, because changes
-// that others overtake are made again.
+// locks serializes the changes of one interaction in this process, because a
+// change must be made again if another change overtakes it.
 type locks struct {
 	mu  sync.Mutex
 	all map[bridge.ID]*lock
 }
 
 type lock struct {
-	held   chan struct{} // has an element while someone has the lock
+	held   chan struct{} // contains an element while someone holds the lock
 	users  int
-	missed bool // the journal said in the meantime that the interaction is over
+	missed bool // the journal has reported in the meantime that the interaction is over
 }
 
 func newLocks() *locks { return &locks{all: map[bridge.ID]*lock{}} }
 
-// lock waits until no one else changes an interaction, or until ctx ends. It returns a
-// function to call in either case, which lets the next one go on. It reports whether
-// callers were left to this change to wake; see busy.
+// lock waits until no one else changes an interaction, or until ctx ends. The
+// caller must call the returned function in either case to release the lock.
+// The function reports whether this change has to wake the callers of the
+// interaction; see busy.
 func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed bool), err error) {
 	ls.mu.Lock()
 	l := ls.all[id]
@@ -250,8 +254,8 @@ func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed 
 	}, err
 }
 
-// busy reports whether this process changes an interaction now. The last change then
-// wakes the callers that the journal would wake.
+// busy reports whether this process is changing an interaction. If so, the last
+// change wakes the callers instead of the journal.
 func (ls *locks) busy(id bridge.ID) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -288,8 +292,8 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 	}
 }
 
-// Stats returns counts of what is stored, and the ages of a sample of the pending
-// interactions.
+// Stats returns counts of the stored data, and the ages of a sample of the
+// pending interactions.
 func (s *Store) Stats(ctx context.Context) (bridge.Stats, error) {
 	pending, err := s.db.Count(ctx, life.Deadlines, time.Time{})
 	if err != nil {
@@ -321,5 +325,5 @@ func (s *Store) Stats(ctx context.Context) (bridge.Stats, error) {
 	return out, nil
 }
 
-// agesRead limits how many IDs Stats reads.
+// agesRead is the maximum number of IDs that Stats reads.
 const agesRead = 8000

@@ -14,9 +14,9 @@ import (
 // jobs implements bridge.Outbox.
 type jobs struct{ *shared }
 
-// Claim implements bridge.Outbox. It begins with the jobs that have been due for the
-// longest time. A job that it cannot read becomes a dead letter, so that it does not hold
-// up those behind it.
+// Claim implements bridge.Outbox. It begins with the jobs that have been due
+// for the longest time. A job that it cannot read becomes a dead letter, so
+// that it does not block the jobs behind it.
 func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	began := time.Now()
 	js.agenda.claim(began)
@@ -34,7 +34,7 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge
 		if err != nil {
 			js.log.Error("unreadable job", "job", j.Name, "error", err)
 			unread := bridge.Job{ID: j.Name, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation}
-			if err := js.Bury(ctx, unread, err.Error()); err != nil { // it is leased again, and buried then
+			if err := js.Bury(ctx, unread, err.Error()); err != nil { // the next lease makes it a dead letter
 				js.log.Warn("unreadable job not buried", "job", j.Name, "error", err)
 			}
 			continue
@@ -49,7 +49,7 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge
 func (js *jobs) release(ctx context.Context, j bridge.Job, how broker.Release) (broker.Released, error) {
 	how.Stays = how.Stays || j.Stays
 	got, err := js.db.Release(ctx, broker.Job{Name: j.ID, Fence: j.Fence, Generation: j.Generation}, how)
-	if err == nil && how.Extend == 0 { // the next one of its queue may be due
+	if err == nil && how.Extend == 0 { // the next job of its queue may be due
 		js.agenda.poke()
 	}
 	return got, public(err)
@@ -91,35 +91,36 @@ func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return err
 }
 
-// Wait implements bridge.Outbox. It also returns when the next job of any process
-// is due, as far as this process knows.
+// Wait implements bridge.Outbox. It also returns when the next job of any
+// process is due, if this process knows of it.
 func (js *jobs) Wait(ctx context.Context, d time.Duration) { js.agenda.wait(ctx, d) }
 
 // claimEvery is the minimum time between two claims of a process that found no
-// more jobs. It limits what a process claims in vain while it stores many jobs
-// that are not due yet.
+// more jobs. It limits the number of useless claims while the process stores
+// many jobs that are not due yet.
 const claimEvery = 5 * time.Millisecond
 
-// agenda remembers when the next job of any process is due, as far as this
-// process knows. It is safe for concurrent use.
+// agenda knows when the next job is due, as far as this process has seen. It is
+// safe for concurrent use.
 type agenda struct {
-	nudge chan struct{} // receives when jobs may be due
+	nudge chan struct{} // receives a value when jobs may be due
 
 	mu      sync.Mutex
-	claimed time.Time // when the last claim began; zero for never
-	next    time.Time // zero for none
+	claimed time.Time // start of the last claim; zero means never
+	next    time.Time // zero means that no job is known
 }
 
 func newAgenda() *agenda { return &agenda{nudge: make(chan struct{}, 1)} }
 
-// claim notes that a claim begins. Its result says when the next job is due.
+// claim records that a claim begins. The caller passes the time of the next job
+// to the returned function.
 func (a *agenda) claim(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.claimed, a.next = now, time.Time{}
 }
 
-// expect notes when the next job is due.
+// expect records when the next job is due.
 func (a *agenda) expect(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,7 +129,7 @@ func (a *agenda) expect(at time.Time) {
 	}
 }
 
-// stored notes the jobs of a change that this process stored.
+// stored records the jobs of a change that this process stored.
 func (a *agenda) stored(c broker.Change, now time.Time) {
 	if len(c.Request) == 0 {
 		return
@@ -139,7 +140,7 @@ func (a *agenda) stored(c broker.Change, now time.Time) {
 	a.poke()
 }
 
-// poke wakes a waiting worker, because there may be jobs.
+// poke wakes a waiting worker, because jobs may be due.
 func (a *agenda) poke() {
 	select {
 	case a.nudge <- struct{}{}:
@@ -147,8 +148,9 @@ func (a *agenda) poke() {
 	}
 }
 
-// rest returns how long a worker without jobs sleeps unless this process stores
-// some, at most d, and how long it sleeps in any case.
+// rest returns two times for a worker without jobs: how long it sleeps unless
+// this process stores jobs, which is at most d, and how long it sleeps in any
+// case.
 func (a *agenda) rest(now time.Time, d time.Duration) (most, least time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 const (
 	listDefault = 50
 	listMax     = 200
-	listBatch   = 256 // records; more than a session creates in a millisecond
+	listBatch   = 256 // number of records; more than a session creates in a millisecond
 )
 
 // lists reads pages of records, newest first.
@@ -32,7 +32,7 @@ func (p place) before(q place) bool { return p.ms > q.ms || p.ms == q.ms && p.id
 
 func (p place) compare(q place) int { return cmp.Or(cmp.Compare(q.ms, p.ms), cmp.Compare(q.id, p.id)) }
 
-// later returns the place that is later in a list.
+// later returns the later of two places in a list.
 func later(p, q place) place {
 	if p.before(q) {
 		return q
@@ -55,7 +55,7 @@ func parsePlace(s string) (place, error) {
 }
 
 // List returns a page of records, newest first. A cursor must come from an
-// earlier page; List returns CodeInvalid for any other.
+// earlier page. For any other cursor, List returns CodeInvalid.
 func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -71,7 +71,7 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	}
 	past := newHistory(ls.in.db, at)
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
-	most := min(listBatch, limit+1) // usually enough; if the filter drops some, more are read at a time
+	most := min(listBatch, limit+1) // usually enough; if the filter drops some records, more are read
 	for {
 		places, err := ls.newest(ctx, f, past, at, most)
 		if err != nil || len(places) == 0 {
@@ -104,15 +104,15 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	}
 }
 
-// within reports whether a request was opened in the time of a filter.
+// within reports whether a request was opened in the time range of a filter.
 func within(f bridge.ListFilter, created time.Time) bool {
 	ms := created.UnixMilli()
 	return (f.Since.IsZero() || ms >= f.Since.UnixMilli()) && (f.Until.IsZero() || ms < f.Until.UnixMilli())
 }
 
-// newest returns the next places after at that can hold matches of the filter:
-// from the index of a session, from the deadlines, or from the history. It
-// returns none at the end.
+// newest returns the next places after at that can match the filter. They come
+// from the index of a session, from the deadlines, or from the history. At the
+// end, it returns none.
 func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history, at place, most int) ([]place, error) {
 	db := ls.in.db
 	switch {
@@ -120,8 +120,8 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history,
 		found, err := db.Range(ctx, broker.Query{Index: life.SessionIndex(f.Agent, f.Session), To: time.UnixMilli(at.ms), Newest: true, N: listBatch})
 		return first(at, found, func(m broker.Member) place { return place{m.At.UnixMilli(), m.Name} }, most), public(err)
 	case f.State == bridge.StatePending:
-		// An index by creation would cost every opening and every resolution more
-		// than a listing pays for reading all IDs.
+		// An index by creation time would add a cost to every opening and every
+		// resolution. Reading all IDs for a list costs less.
 		due, err := db.Range(ctx, broker.Query{Index: life.Deadlines})
 		return first(at, due, func(m broker.Member) place { return place{bridge.ID(m.Name).Time().UnixMilli(), m.Name} }, most), public(err)
 	default:
@@ -129,7 +129,7 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history,
 	}
 }
 
-// first returns the first places after at of some members, sorted.
+// first returns the first places after at among the members, sorted.
 func first(at place, members []broker.Member, of func(broker.Member) place, most int) []place {
 	var all []place
 	for _, m := range members {
@@ -142,20 +142,20 @@ func first(at place, members []broker.Member, of func(broker.Member) place, most
 }
 
 const (
-	historyFirst = 256  // entries that are read first
-	historyMost  = 4096 // that are read at a time later, unless more have the same millisecond
-	// eventLag is the time by which an event can be dated later than its record.
+	historyFirst = 256  // number of entries in the first read
+	historyMost  = 4096 // number of entries in a later read, unless more have the same millisecond
+	// eventLag is the longest time between a record and its event.
 	eventLag = time.Second
 )
 
-// history reads the openings backward from the journal, which holds each for as
-// long as its record lives.
+// history reads the openings backward from the journal. The journal keeps an
+// opening for as long as its record exists.
 type history struct {
 	db    broker.Store
-	at    place   // only what is after it is returned
-	found []place // read but not returned, newest first
-	until int64   // ms up to which the next read goes
-	count int     // entries of the next read
+	at    place   // only places after this one are returned
+	found []place // places that were read but not returned, newest first
+	until int64   // time in ms up to which the next read goes
+	count int     // number of entries in the next read
 	done  bool
 }
 
@@ -163,8 +163,7 @@ func newHistory(db broker.Store, at place) *history {
 	return &history{db: db, at: at, until: at.ms, count: historyFirst}
 }
 
-// next returns the next places, at most the given number. It returns none at
-// the end.
+// next returns up to a number of places. At the end, it returns none.
 func (h *history) next(ctx context.Context, most int) ([]place, error) {
 	for len(h.found) == 0 && !h.done {
 		read, err := h.db.Newest(ctx, broker.Journal, strconv.FormatInt(h.until+1, 10)+"-0", h.count)
@@ -178,7 +177,8 @@ func (h *history) next(ctx context.Context, most int) ([]place, error) {
 	return out, nil
 }
 
-// openings returns the places of entries. Only openings have an ID.
+// openings returns the places of the entries that are openings. Only openings
+// have an ID.
 func openings(entries []broker.Entry) []place {
 	out := make([]place, len(entries))
 	for k, e := range entries {
@@ -190,8 +190,9 @@ func openings(entries []broker.Entry) []place {
 	return out
 }
 
-// take keeps the openings among what was read. Those of the last millisecond
-// are read again, as there may be more of them.
+// take keeps the openings among the entries that were read. The next read
+// repeats the last millisecond, because that millisecond may have more
+// openings.
 func (h *history) take(read []place) {
 	last := int64(-1)
 	if len(read) == h.count {

@@ -1,4 +1,5 @@
-// The way of a request: rooms.go of bridge/rooms → this file → open.go of bridge/life.
+// Path of a request: rooms.go of bridge/rooms → this file → open.go of
+// bridge/life.
 
 package core
 
@@ -32,9 +33,9 @@ func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, erro
 	return o.Identity.Repeat(op.First.Record(now), now) != bridge.Asks, nil
 }
 
-// Open implements bridge.Openings. Most openings depend on nothing that exists, so
-// the first attempt reads nothing: if something does, the change that stores the
-// opening is refused with it.
+// Open implements bridge.Openings. Most openings depend on no existing
+// document, so the first attempt reads nothing. If such a document exists, the
+// store refuses the change and returns the document.
 func (in *interactions) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
 	if o.Awaited {
 		in.hub.reserve(o.Interaction.ID)
@@ -61,7 +62,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		if err != nil {
 			return err
 		}
-		if out.Turn == nil { // a repeat of this opening
+		if out.Turn == nil { // a repetition of this opening
 			d, err := in.docs(ctx, o.Interaction.ID)
 			if err != nil {
 				return err
@@ -101,8 +102,8 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 	return rec, created, public(err)
 }
 
-// rejected returns the reason why an opening was not stored: a StoppedError instead of a
-// stale one if its session is stopped.
+// rejected returns the reason that an opening was not stored. If its session is
+// stopped, that is a StoppedError.
 func (in *interactions) rejected(o bridge.Opening, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
@@ -124,7 +125,7 @@ func (in *interactions) rejected(o bridge.Opening, err error) error {
 	return err
 }
 
-// readNames reads what an opening depends on.
+// readNames reads the documents that an opening depends on.
 func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 	keys := life.NameKeys(o.Opening)
 	used := slices.DeleteFunc(slices.Clone(keys[:]), func(k broker.Key) bool { return k.ID == "" })
@@ -157,7 +158,7 @@ func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 		}
 		d, err := in.docs(ctx, p.id)
 		switch {
-		case bridge.ErrorCode(err) == bridge.CodeNotFound: // its name has outlived it
+		case bridge.ErrorCode(err) == bridge.CodeNotFound: // only the document of its name is left
 		case err != nil:
 			return err
 		case d.Problem != "":

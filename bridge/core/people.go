@@ -47,8 +47,9 @@ func (ls links) DropLink(ctx context.Context, platform, user string) (bool, erro
 	return drop(ctx, ls.db, linkDocs.Key(platform+"/"+user), linkIndex)
 }
 
-// drop removes a document and its member of an index, which has the same name, and
-// reports whether it existed. An empty index means that there is none.
+// drop removes a document and its member of an index. Both have the same name.
+// It reports whether the document existed. If the index is empty, it removes
+// only the document.
 func drop(ctx context.Context, db broker.Store, k broker.Key, index string) (existed bool, err error) {
 	err = broker.Retry(ctx, func() error {
 		docs, err := db.Get(ctx, k)
@@ -91,10 +92,10 @@ var _ passkey.Store = (*Store)(nil)
 
 var passkeyDocs = broker.NewDocs[passkey.Credential]("passkey", 1)
 
-// passkeyIndex is the index of the keys of people.
+// passkeyIndex is the index of the passkeys of people.
 const passkeyIndex = "passkeys"
 
-// all returns all keys, oldest first.
+// all returns all passkeys, oldest first.
 func (ps passkeys) all(ctx context.Context) ([]passkey.Credential, error) {
 	members, err := ps.db.Range(ctx, broker.Query{Index: passkeyIndex})
 	if err != nil {
@@ -169,7 +170,7 @@ func (ps passkeys) AddPasskey(ctx context.Context, c passkey.Credential) error {
 	})
 }
 
-// update changes a key with a rule.
+// update changes a passkey with a rule.
 func (ps passkeys) update(ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) error) error {
 	_, err := passkeyDocs.Update(ctx, ps.db, c.Name(), func(stored *passkey.Credential, d *broker.Doc) (broker.Change, error) {
 		err := rule(stored, d.Exists())
@@ -178,7 +179,7 @@ func (ps passkeys) update(ctx context.Context, c passkey.Credential, rule func(s
 	return public(err)
 }
 
-// same reports whether a stored key is the same as another one.
+// same reports whether a stored passkey equals another passkey.
 func same(stored *passkey.Credential, known bool, c passkey.Credential) bool {
 	return known && stored.Person == c.Person && bytes.Equal(stored.PublicKey, c.PublicKey)
 }
@@ -219,14 +220,15 @@ func (ps passkeys) RevokePasskey(ctx context.Context, c passkey.Credential) erro
 // notes implements bridge.Notes.
 type notes struct{ *shared }
 
-// note is a note. Its end is in the document, because the time to live is not sealed.
-// Zero means that it has none.
+// note is a note. Its expiry is in the document, because the time to live is
+// not sealed. A zero expiry means that it does not expire.
 type note struct {
 	Value string    `json:"value"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// newNote returns a note with a time to live. Zero means forever.
+// newNote returns a note with a time to live. Zero means that it does not
+// expire.
 func newNote(value string, now time.Time, ttl time.Duration) note {
 	if ttl == 0 {
 		return note{Value: value}
@@ -234,12 +236,13 @@ func newNote(value string, now time.Time, ttl time.Duration) note {
 	return note{value, now.Add(ttl)}
 }
 
-// lives reports whether a note has not ended.
+// lives reports whether a note has not expired.
 func (n note) lives(now time.Time) bool { return n.Until.IsZero() || now.Before(n.Until) }
 
 var noteDocs = broker.NewDocs[note]("note", 1)
 
-// at returns the value of a note at a time: "" after its end.
+// at returns the value of a note at a time. After the expiry of the note, it
+// returns "".
 func (n note) at(now time.Time) string {
 	if n.lives(now) {
 		return n.Value
@@ -247,7 +250,7 @@ func (n note) at(now time.Time) string {
 	return ""
 }
 
-// ReadNote returns a note in a store, as it is stored.
+// ReadNote returns a note in its stored form.
 func ReadNote(ctx context.Context, db broker.Store, key string) (string, error) {
 	n, _, err := noteDocs.Get(ctx, db, key)
 	return n.Value, public(err)
@@ -321,7 +324,7 @@ func (le leases) Release(ctx context.Context, name, holder string) error {
 	_, err = le.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Urgent: true})
 	var stale *broker.Stale
 	if errors.As(err, &stale) {
-		return nil // it has ended
+		return nil // the lease has expired
 	}
 	return public(err)
 }
@@ -329,8 +332,8 @@ func (le leases) Release(ctx context.Context, name, holder string) error {
 // drafts implements bridge.Drafts.
 type drafts struct{ *shared }
 
-// drafted holds the drafts of an interaction by account, and by destination the
-// account whose draft the card shows.
+// drafted holds the drafts of an interaction by account. For each destination,
+// it holds the account whose draft the card shows.
 type drafted struct {
 	Of    map[string]bridge.Draft `json:"of"`
 	Shown map[int]string          `json:"shown"`
@@ -339,7 +342,7 @@ type drafted struct {
 var draftDocs = broker.NewDocs[drafted]("draft", 1)
 
 // draftKeep is the time for which drafts are kept after the last change. It is
-// longer than any interaction can be open.
+// longer than the lifetime of an interaction.
 const draftKeep = bridge.MaxTimeout + time.Hour
 
 func account(a bridge.Actor) string { return a.Platform + "/" + a.User }

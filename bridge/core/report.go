@@ -19,7 +19,7 @@ type reports struct{ *shared }
 type reported struct {
 	bridge.SessionStatus
 	Subagents map[string]string `json:"subagents,omitempty"`
-	// Event is the time of the newest event that told the state.
+	// Event is the time of the newest event that reported the state.
 	Event time.Time `json:"event,omitzero"`
 }
 
@@ -28,11 +28,11 @@ var reportDocs = broker.NewDocs[reported]("report", 1)
 // reportIndex is the index of the reported sessions, by their last report.
 const reportIndex = "reports"
 
-// subagentsMost is the number of subagents whose names are kept.
+// subagentsMost is the maximum number of subagents whose names are kept.
 const subagentsMost = 40
 
-// merge merges a report that arrived at a time into the status, and reports whether
-// people have to see the change at once.
+// merge merges a report that arrived at the given time into the status. It
+// reports whether people have to see the change immediately.
 func (s *reported) merge(r bridge.SessionReport, now time.Time) (urgent bool) {
 	at := r.At
 	if at.IsZero() || at.After(now) {
@@ -86,8 +86,8 @@ func (rs reports) PutReport(ctx context.Context, agent, session string, r bridge
 	return s.status(), urgent, err
 }
 
-// update changes the status of a session. It returns CodeNotFound for an unknown
-// session that must be known.
+// update changes the status of a session. If known is set, it returns
+// CodeNotFound for an unknown session.
 func (rs reports) update(ctx context.Context, agent, session string, must bool, change func(*reported, time.Time)) (reported, error) {
 	if err := requireSession(session); err != nil {
 		return reported{}, err
@@ -110,8 +110,8 @@ func (rs reports) update(ctx context.Context, agent, session string, must bool, 
 	return out, public(err)
 }
 
-// trim removes the sessions that are too many, and those that have expired. A failure
-// leaves them to the next report.
+// trim removes expired sessions, and the oldest sessions above the limit. If it
+// fails, the next report tries again.
 func (rs reports) trim(ctx context.Context) {
 	old, err := rs.db.Range(ctx, broker.Query{Index: reportIndex, To: rs.db.Now().Add(-bridge.ReportedTTL)})
 	if err == nil && len(old) > 0 {

@@ -1,4 +1,5 @@
-// The way of a click: settle_check.go of bridge/engine → this file → resolve.go of bridge/life.
+// Path of a click: settle_check.go of bridge/engine → this file → resolve.go of
+// bridge/life.
 
 package core
 
@@ -98,12 +99,13 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 	return in.record(d), nil
 }
 
-// Sending implements bridge.Records. It succeeds only once the replicas have
-// confirmed it, because a lost note would bring back a spent answer.
+// Sending implements bridge.Records. It succeeds only after the replicas have
+// confirmed the note, because a lost note would allow a spent answer to be sent
+// again.
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {
-		verdict := life.Taken // also if the first interaction does not verify
+		verdict := life.Taken // even if the first interaction does not verify
 		_, err := in.turn(ctx, first, func(t *life.Turn) error {
 			verdict = t.Take(caller)
 			if verdict != life.Taken && first == id {
@@ -134,25 +136,26 @@ func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
 	return err
 }
 
-// A database that runs one change at a time is kept from others while it expires
-// many interactions. So the number of changes that are sent together, and of those
-// that are in flight, is limited.
+// A database that runs one change at a time blocks other clients while it
+// expires many interactions. Therefore, the number of changes that are sent
+// together, and the number of changes in flight, are limited.
 const (
-	expireMost   = 64 // interactions at a time
+	expireMost   = 64 // number of interactions at a time
 	expireFlight = 3  // in flight
-	expireCall   = 32 // full rounds of ended interactions after which Expire returns
+	expireCall   = 32 // number of full rounds of expired interactions after which Expire returns
 )
 
-// A process looks again at an interaction that it cannot expire: soon if the database
-// refused the change, and later if the documents do not verify, a newer nod wrote them,
-// or their receipt cannot be signed.
+// A process retries an interaction that it cannot expire. It retries soon if
+// the database refused the change. It retries later if the documents do not
+// verify, a newer version of nod wrote them, or their receipt cannot be signed.
 const (
 	expireSoon  = time.Second
 	expireLater = time.Minute
 )
 
-// aside holds the deadlines that this process cannot apply now, each with the time from
-// which it tries again. So none is read all the time, or keeps others from theirs.
+// aside holds the deadlines that this process cannot apply now, each with the
+// time of the next attempt. This prevents constant reads of such an
+// interaction, and delays of other interactions.
 type aside struct {
 	mu    sync.Mutex
 	until map[broker.Member]time.Time
@@ -197,8 +200,8 @@ func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry
 	return over, true, nil
 }
 
-// expireAll applies deadlines at most n at a time. It also returns the number of those
-// that are no longer in the index.
+// expireAll applies at most n deadlines at a time. It also returns the number
+// of deadlines that are no longer in the index.
 func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, gone int, failed error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -214,8 +217,9 @@ func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n in
 	return over, gone, failed
 }
 
-// expire applies deadlines in one trip. Those of interactions that someone else has
-// changed are left to the next round. It returns the first error of the database.
+// expire applies deadlines in one round trip. Interactions that another process
+// has changed are left to the next round. It returns the first error of the
+// database.
 func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []bridge.Expiry, gone int, failed error) {
 	ids := make([]bridge.ID, len(due))
 	for n, m := range due {
@@ -231,7 +235,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 	for n, f := range all {
 		t, c, err := in.expiry(f, due[n])
 		if t == nil {
-			in.hub.wake(ids[n], nil) // its callers read what has become of it
+			in.hub.wake(ids[n], nil) // its callers read its new state
 		}
 		switch {
 		case err != nil:
@@ -264,9 +268,10 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 	return over, gone, failed
 }
 
-// expiry returns the turn that applies a deadline, and its change, which is empty if the
-// deadline has not passed. For an interaction that is over or does not exist, there is
-// no turn, and the change removes the deadline, unless a failover has dropped the end.
+// expiry returns the turn that applies a deadline, and its change. The change
+// is empty if the deadline has not passed. For an interaction that is over or
+// does not exist, there is no turn, and the change removes the deadline. If a
+// failover has dropped the resolution, the deadline stays.
 func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
 	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
@@ -284,8 +289,8 @@ func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Cha
 	return t, c, err
 }
 
-// expired wakes the callers of an interaction whose deadline was applied, and returns
-// what became of it.
+// expired wakes the callers of an interaction whose deadline was applied, and
+// returns its new state.
 func (in *interactions) expired(t *life.Turn, c broker.Change, done broker.Done) bridge.Expiry {
 	after := t.Stored(c, done)
 	in.told(c, t, after)

@@ -25,7 +25,7 @@ const stopIndex = "stops"
 
 // sessionEvent is the entry of the journal about a change of a session.
 func sessionEvent(kind bridge.EventType, agent, session string, by bridge.Actor) broker.Entry {
-	raw, _ := bridge.EncodeJSON(&by) // a plain struct always marshals
+	raw, _ := bridge.EncodeJSON(&by) // encoding a plain struct never fails
 	return life.Entry(kind, "", life.Life{Agent: agent, Session: session}, "", string(raw), "")
 }
 
@@ -98,9 +98,9 @@ func (ss stops) ListStops(ctx context.Context, agent string) ([]bridge.Stop, err
 }
 
 // presence implements bridge.Presence. The connected front ends of a session
-// are in two indexes, by the time when each counts as disconnected: one of
-// all front ends, and one of those that can answer. Those of every session are in
-// the indexes of the empty session.
+// are in two indexes: one of all front ends, and one of the front ends that can
+// answer. Both are ordered by the time when a front end counts as disconnected.
+// Front ends of every session are in the indexes of the empty session.
 type presence struct{ *shared }
 
 func presenceIndexes(session string) (all, able string) {
@@ -127,7 +127,7 @@ func (ps presence) Join(ctx context.Context, session, client string, enabled boo
 	} else {
 		c.Unset = append(c.Unset, m)
 	}
-	// A front end that left and came back is not removed.
+	// The removal does not affect a front end that left and came back.
 	c.Unset = slices.DeleteFunc(c.Unset, func(u broker.Member) bool {
 		return slices.ContainsFunc(c.Set, func(s broker.Member) bool { return s.Index == u.Index && s.Name == u.Name })
 	})
@@ -146,7 +146,7 @@ func (ps presence) Leave(ctx context.Context, session, client string) error {
 func (ps presence) Present(ctx context.Context, session string) (clients, enabled int, err error) {
 	where := []string{session}
 	if session != "" {
-		where = append(where, "") // its front ends see every session
+		where = append(where, "") // these front ends see every session
 	}
 	now := ps.db.Now()
 	for _, s := range where {
@@ -167,8 +167,8 @@ func (ps presence) Present(ctx context.Context, session string) (clients, enable
 // mailbox implements bridge.Mailbox.
 type mailbox struct{ in *interactions }
 
-// late is a late answer. Its ID is its time, and a number that comes from the
-// interaction.
+// late is a late answer. Its ID consists of its time and a number that is
+// derived from the interaction.
 type late struct {
 	ms, seq int64
 	id      bridge.ID
@@ -178,9 +178,10 @@ func (l late) String() string { return fmt.Sprintf("%d-%d", l.ms, l.seq) }
 
 func (l late) compare(o late) int { return cmp.Or(cmp.Compare(l.ms, o.ms), cmp.Compare(l.seq, o.seq)) }
 
-// acknowledged is the name of a member of the index of late answers with the time of the
-// last one that the agent acknowledged. Later answers come after it, even if the clock of
-// another master is behind, so that a repeat of the acknowledgment removes none of them.
+// acknowledged is the name of a member of the index of late answers. Its score
+// is the time of the last answer that the agent acknowledged. Later answers are
+// placed after it, even if the clock of another master is behind, so a repeated
+// acknowledgment does not remove them.
 const acknowledged = ""
 
 // all returns the late answers of a session, oldest first.
@@ -222,13 +223,13 @@ func (mb mailbox) Messages(ctx context.Context, agent, session string, limit int
 		if err != nil {
 			return nil, err
 		}
-		if i := rec.Interaction; i.Agent != agent || i.Session != session || !rec.State.Final() { // the index is wrong
+		if i := rec.Interaction; i.Agent != agent || i.Session != session || !rec.State.Final() { // the index contains a wrong entry
 			mb.in.log.Error("late answer refers to a record of another session", "id", i.ID, "agent", agent)
 			continue
 		}
 		out = append(out, bridge.NewMessage(l.String(), rec))
 	}
-	if !gone.Empty() { // so that a busy session does not read them each time
+	if !gone.Empty() { // a busy session must not read them each time
 		if _, err := mb.in.db.Do(ctx, gone); err != nil {
 			mb.in.log.Warn("index of late answers not tidied", "error", err)
 		}

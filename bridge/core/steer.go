@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// steeringGrace is the time after which the author of a message learns that
-	// it still waits.
+	// steeringGrace is the time after which nod reports to the author that a
+	// message still waits.
 	steeringGrace = 2 * time.Second
-	// steeringKept is the time for which a message is kept once its author
-	// knows what became of it.
+	// steeringKept is the time for which a message is kept after nod has
+	// reported its outcome to the author.
 	steeringKept = time.Hour
 	steeringKeep = 2 * bridge.SteeringTTL
 )
@@ -27,44 +27,44 @@ const (
 // steerings implements bridge.Steerings.
 type steerings struct{ *shared }
 
-// inbox holds the messages of people that wait in a session, and who reads them.
+// inbox holds the messages that wait in a session, and their reader.
 type inbox struct {
 	Waiting   []string  `json:"waiting,omitempty"` // IDs, oldest first
 	Last      int64     `json:"last,omitempty"`    // time of the last ID, in ms
 	Reader    string    `json:"reader,omitempty"`
-	Until     time.Time `json:"until,omitzero"`      // end of the lease of the reader
-	Continued int       `json:"continued,omitempty"` // times in a row that its turn was continued
+	Until     time.Time `json:"until,omitzero"`      // end of the reader's lease
+	Continued int       `json:"continued,omitempty"` // number of times in a row that the reader's turn was continued
 }
 
-// steered is a message of a person.
+// steered is a message from a person.
 type steered struct {
 	bridge.Steering
 	Put    time.Time          `json:"put"`
 	Told   bridge.Fate        `json:"told,omitempty"`
 	Note   *bridge.MessageRef `json:"note,omitempty"`
-	Reader string             `json:"reader,omitempty"` // who took it last
-	Leased time.Time          `json:"leased,omitzero"`  // until when someone tells its author
+	Reader string             `json:"reader,omitempty"` // last reader that took it
+	Leased time.Time          `json:"leased,omitzero"`  // end of the lease of the daemon that reports to its author
 }
 
 var (
 	inboxDocs    = broker.NewDocs[inbox]("inbox", 1)
 	steeringDocs = broker.NewDocs[steered]("steering", 1)
-	// steeringKeys lead from the key of a message to its ID.
+	// steeringKeys map the key of a message to its ID.
 	steeringKeys = broker.NewDocs[string]("steering-key", 1)
 )
 
-// untoldIndex is the index of the messages whose authors must be told something, by
+// untoldIndex is the index of the messages whose authors need a report, by
 // time.
 const untoldIndex = "untold"
 
-// message returns the message as others see it.
+// message returns the message in its public form.
 func (s steered) message() bridge.Steering {
 	out := s.Steering
 	out.Told, out.Note = s.Told, s.Note
 	return out
 }
 
-// untold makes a message due to tell its author.
+// untold schedules a report to the author of the message.
 func untold(id string, at time.Time) broker.Member {
 	return broker.Member{Index: untoldIndex, Name: id, At: at}
 }
@@ -109,7 +109,7 @@ func (ss steerings) PutSteering(ctx context.Context, s bridge.Steering, key stri
 	return out, public(err)
 }
 
-// waiting returns the messages that wait, at most n, and the IDs without those whose
+// waiting returns at most n waiting messages, and the IDs without those whose
 // messages are gone.
 func (ss steerings) waiting(ctx context.Context, ids []string) (all []steered, docs []broker.Doc, rest []string, err error) {
 	if len(ids) == 0 {
@@ -260,7 +260,8 @@ func (ss steerings) UntoldSteerings(ctx context.Context, limit int, lease time.D
 	return out, nil
 }
 
-// lease leases a message that is due, and reports whether no one else has it.
+// lease leases a message that is due. It reports whether no one else has a
+// lease.
 func (ss steerings) lease(ctx context.Context, id string, now time.Time, lease time.Duration) (m steered, mine bool, err error) {
 	m, d, err := steeringDocs.Get(ctx, ss.db, id)
 	var forged *broker.ForgedError
@@ -284,7 +285,7 @@ func (ss steerings) lease(ctx context.Context, id string, now time.Time, lease t
 	_, err = ss.db.Do(ctx, broker.Change{Put: []broker.Doc{next}, Set: []broker.Member{untold(id, m.Leased)}, Urgent: true})
 	var stale *broker.Stale
 	if errors.As(err, &stale) {
-		return m, false, nil // someone else was faster
+		return m, false, nil // another process was first
 	}
 	return m, err == nil, public(err)
 }
@@ -298,7 +299,7 @@ func (ss steerings) ToldSteering(ctx context.Context, s bridge.Steering) error {
 		m.Told, m.Note, m.Leased, d.Keep = s.Told, s.Note, time.Time{}, steeringKeep
 		c := broker.Change{Urgent: true}
 		switch {
-		case m.Fate != s.Told: // it changed in the meantime
+		case m.Fate != s.Told: // the message has changed in the meantime
 			c.Set = []broker.Member{untold(m.ID, ss.db.Now())}
 		case m.Fate == bridge.FateWaiting:
 			c.Set = []broker.Member{untold(m.ID, m.Put.Add(bridge.SteeringTTL))}

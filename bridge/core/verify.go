@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// verifyAfter is the delay after which a decision is checked. By then, a
-	// failover to a replica that did not have it is visible in most cases.
+	// verifyAfter is the delay after which a decision is checked. In most
+	// cases, a failover to a replica without the decision is visible by then.
 	verifyAfter = time.Second
 	verifyTimes = 3
 	verifyEvery = 250 * time.Millisecond
 )
 
-// verifier reads the recent decisions and votes of this process again, a few times. If
-// the database has lost one, it records it again with the same nonce: replication is
-// asynchronous, and a failover drops its tail.
+// verifier reads recent decisions and votes of this process a few times. If the
+// database has lost one, it records the decision or vote again with the same
+// nonce. Replication is asynchronous, so a failover drops the newest changes.
 type verifier struct {
 	in *interactions
 
@@ -30,25 +30,25 @@ type verifier struct {
 	recent []*checked // oldest first
 }
 
-// checked is a decision or a vote.
+// checked is a decision or a vote to check.
 type checked struct {
 	settlement *bridge.Settlement
 	ballot     *bridge.Ballot
-	recorded   time.Time // when it was recorded, or shortly before
-	version    int64     // of the life document that has it
+	recorded   time.Time // time at which it was recorded, or shortly before
+	version    int64     // version of the life document that contains it
 	value      uint64    // hash of its value
-	amended    int       // the number of amendments then
-	at         time.Time // of the next check
+	amended    int       // number of amendments at that time
+	at         time.Time // time of the next check
 	looks      int
 }
 
 func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 
-// add adds a decision or a vote that documents have.
+// add adds the decisions and votes in documents.
 func (v *verifier) add(c checked, d life.Docs) {
 	c.version, c.value, c.amended = d.Version(), maphash.Bytes(hashes, d.Value()), d.Life.Amended
 	if !d.Life.At.IsZero() {
-		c.recorded = d.Life.At // also of a repeat
+		c.recorded = d.Life.At // also after a repetition
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,19 +63,21 @@ func (c *checked) id() bridge.ID {
 	return c.settlement.ID
 }
 
-// hashes makes the hashes of values that the verifier compares. It differs in each
-// process, so no one can find another value with the same hash.
+// hashes computes the hashes of values that the verifier compares. The seed
+// differs in each process, so no one can construct another value with the same
+// hash.
 var hashes = maphash.MakeSeed()
 
-// lost reports whether a life lacks the decision or the vote. A later version does not
-// have it if a failover dropped it, and others changed the life after that.
+// lost reports whether a life lacks the decision or the vote. Even a later
+// version can lack it, if a failover dropped it and someone changed the life
+// afterward.
 func (c *checked) lost(d broker.Doc) bool {
 	if d.Exists() && d.Problem == "" && maphash.Bytes(hashes, d.Value) == c.value {
-		return false // it is the document that this process stored
+		return false // this is the document that this process stored
 	}
 	l, err := life.Decode(d)
 	switch {
-	case err != nil, !d.Exists(), l.State != "": // it cannot be restored
+	case err != nil, !d.Exists(), l.State != "": // the decision cannot be restored
 		return false
 	case c.ballot == nil, d.Version < c.version:
 		return true
@@ -104,9 +106,9 @@ func (v *verifier) due() []*checked {
 	return due
 }
 
-// look reads each decision again and restores those that the database has lost. It
-// looks for each of them: a failover may have lost an earlier one even if the database
-// has a later one, which was made after it.
+// look reads each decision again and restores lost ones. It checks every
+// decision, because a failover may have lost an earlier decision even if the
+// database has a later one, which was made after the failover.
 func (v *verifier) look(ctx context.Context, due []*checked) {
 	keys := make([]broker.Key, len(due))
 	for n, c := range due {
@@ -119,7 +121,7 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 			if c.lost(docs[n]) {
 				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
 				if v.again(ctx, c) {
-					continue // recording it has added it to the recent ones
+					continue // recording the decision has added it to the recent ones
 				}
 			}
 		}
@@ -132,9 +134,9 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 	}
 }
 
-// again records a decision or a vote again, and reports whether that was possible. It
-// counts as one of the time when it was recorded first, so that it wins if its deadline
-// has passed since, and no one has applied it.
+// again records a decision or a vote again, and reports whether that was
+// possible. It keeps the original time, so it wins even if the deadline has
+// passed since, unless the deadline was already applied.
 func (v *verifier) again(ctx context.Context, c *checked) bool {
 	if c.ballot == nil {
 		s := *c.settlement

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	rereadBatch = 200 // interactions that are read again together
+	rereadBatch = 200 // number of interactions that are read again together
 	readAgain   = 250 * time.Millisecond
-	reservedFor = 10 * time.Second // how long a caller may take from opening to waiting
+	reservedFor = 10 * time.Second // maximum time from an opening to the start of the wait
 )
 
 // hub wakes the callers that wait in this process. A caller registers (enter), reads
@@ -40,11 +40,12 @@ type hub struct {
 	count    int
 }
 
-// waiter is told the record of an interaction once it is over, or nil if the
-// caller has to read it. It does not block, and does not use the hub.
+// waiter receives the record of an interaction once it is over. It receives nil
+// if the caller has to read the record. It does not block, and does not use the
+// hub.
 type waiter interface{ wake(*bridge.Record) }
 
-// sleeper is the waiter of a goroutine. It holds one wake-up.
+// sleeper is the waiter of a goroutine. It stores one wake-up.
 type sleeper chan *bridge.Record
 
 func (s sleeper) wake(rec *bridge.Record) {
@@ -63,8 +64,8 @@ func newHub(s *shared) *hub {
 	return &hub{shared: s, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}}
 }
 
-// start starts the background work. The position in the journal is read first,
-// because what happens after it must not be missed.
+// start starts the background work. It reads the position in the journal first,
+// because no later entry may be missed.
 func (in *interactions) start(ctx context.Context) error {
 	last, err := in.db.Newest(ctx, broker.Journal, "", 1)
 	if err != nil {
@@ -102,8 +103,9 @@ func (in *interactions) close() {
 	}
 }
 
-// follow wakes the callers whose interactions are over, by entries of the journal.
-// The callers of an interaction that this process changes are left to that change.
+// follow reads the journal, and wakes the callers whose interactions are over.
+// If this process is changing an interaction, it leaves its callers to that
+// change.
 func (in *interactions) follow(entries []broker.Entry) {
 	for _, e := range entries {
 		t, id := bridge.EventType(e.Get("t")), bridge.ID(e.Get("i"))
@@ -113,8 +115,9 @@ func (in *interactions) follow(entries []broker.Entry) {
 	}
 }
 
-// reread reads the interactions that callers wait for, because entries of the journal
-// may have been missed. A caller whose interaction is gone reads that itself.
+// reread reads the interactions that callers wait for, because entries of the
+// journal may have been missed. If an interaction is gone, its caller finds out
+// by reading.
 func (in *interactions) reread(ctx context.Context) {
 	in.hub.mu.Lock()
 	ids := make([]bridge.ID, 0, len(in.hub.waiters))
@@ -136,7 +139,7 @@ func (in *interactions) reread(ctx context.Context) {
 	}
 }
 
-// wakeOver wakes the callers of the interactions that are over, or gone.
+// wakeOver wakes the callers of interactions that are over or gone.
 func (in *interactions) wakeOver(ids []bridge.ID, all []found) {
 	for n, f := range all {
 		if f.err != nil {
@@ -153,8 +156,8 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter. It reports whether the waiter takes the place of the one
-// that the opening reserved, so that nothing was missed since.
+// enter adds a waiter. It reports whether the waiter replaces the one that the
+// opening reserved, so that no change was missed since.
 func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,7 +180,8 @@ func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	return true
 }
 
-// reserve adds the waiter of a caller that opens an interaction to wait for it.
+// reserve adds a waiter for a caller that opens an interaction in order to wait
+// for it.
 func (h *hub) reserve(id bridge.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,7 +190,7 @@ func (h *hub) reserve(id bridge.ID) {
 	h.reserved[id] = r
 }
 
-// drop removes a reserved waiter unless its caller waits.
+// drop removes a reserved waiter unless its caller has started to wait.
 func (h *hub) drop(id bridge.ID) {
 	h.mu.Lock()
 	r, ok := h.reserved[id]
@@ -197,7 +201,7 @@ func (h *hub) drop(id bridge.ID) {
 	}
 }
 
-// dropOld removes the reserved waiters whose callers did not start to wait.
+// dropOld removes reserved waiters whose callers did not start to wait.
 func (h *hub) dropOld() {
 	var ids []bridge.ID
 	h.mu.Lock()
@@ -238,15 +242,14 @@ func (h *hub) awaits(id bridge.ID) bool {
 	return len(h.waiters[id]) > 0
 }
 
-// waiting returns the number of callers that sleep.
+// waiting returns the number of waiting callers.
 func (h *hub) waiting() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return int64(h.count)
 }
 
-// wake wakes the callers that wait for an interaction, with its record, which
-// may be nil.
+// wake wakes the callers that wait for an interaction. The record may be nil.
 func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -255,8 +258,8 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	}
 }
 
-// Await implements bridge.Records: it registers, then reads, then sleeps until
-// woken.
+// Await implements bridge.Records. It registers, then reads, then sleeps until
+// it is woken.
 func (in *interactions) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch := make(sleeper, 1)
 	registered := in.hub.enter(id, ch)
@@ -287,9 +290,9 @@ func stopping(id bridge.ID) error {
 	return bridge.Errorf(bridge.CodeUnavailable, "the daemon is stopping").WithHint("wait again for interaction %s", id)
 }
 
-// look returns the record of an interaction that is over, and nil for another one. It
-// tries again while the database cannot be reached, because the request stays open
-// there. Other errors are final.
+// look returns the record of an interaction that is over, and nil for an
+// interaction that is not over. It retries while the database is unreachable,
+// because the request stays open in the database. Other errors are final.
 func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		d, err := in.docs(ctx, id)
@@ -312,8 +315,8 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 	}
 }
 
-// callback is a caller of AwaitThen. It has a goroutine only while it reads: at the
-// beginning and after a wake-up without a record.
+// callback is a caller of AwaitThen. It has a goroutine only while it reads: at
+// the beginning, and after a wake-up without a record.
 type callback struct {
 	in   *interactions
 	ctx  context.Context
@@ -322,8 +325,8 @@ type callback struct {
 	stop func() bool // stops following ctx
 
 	mu    sync.Mutex
-	busy  bool // a goroutine runs
-	again bool // it was woken since that goroutine began to read
+	busy  bool // a goroutine is running
+	again bool // it was woken after that goroutine began to read
 	over  bool
 }
 
@@ -352,8 +355,8 @@ func (cb *callback) wake(rec *bridge.Record) {
 	}
 }
 
-// rest notes that the goroutine ends. It returns false if the caller was woken
-// in the meantime.
+// rest records that the goroutine ends. It returns false if the caller was
+// woken in the meantime.
 func (cb *callback) rest() bool {
 	cb.mu.Lock()
 	defer cb.mu.Unlock()
@@ -365,8 +368,8 @@ func (cb *callback) rest() bool {
 	return true
 }
 
-// run ends the wait if the interaction is over, by the record or, without one, by
-// what it reads.
+// run ends the wait if the interaction is over. It uses the given record, or
+// reads the record if none is given.
 func (cb *callback) run(rec *bridge.Record) {
 	for {
 		if err := cb.ctx.Err(); err != nil {

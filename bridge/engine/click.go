@@ -1,4 +1,4 @@
-// The way of a click: click_check.go → this file → settle.go.
+// Path of a click: click_check.go → this file → settle.go.
 
 package engine
 

@@ -1,4 +1,4 @@
-// The way of a click: rooms.go of bridge/rooms → this file → click.go.
+// Path of a click: rooms.go of bridge/rooms → this file → click.go.
 
 package engine
 

@@ -1,4 +1,4 @@
-// The ways of a click and of a request: do.go of broker/redis → this file → the card of an
+// Path of a click and of a request: do.go of broker/redis → this file → the card of an
 // adapter, such as message.go of render/slackmsg.
 
 package engine

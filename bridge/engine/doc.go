@@ -1,7 +1,7 @@
 // Package engine carries requests from agents to people, and their responses back: it
 // opens requests, delivers cards, checks clicks, applies deadlines, and makes decisions
 // final. It asks everything else through the five seams of [Seams], and knows none of the rooms that
-// package rooms composes. Start with click.go, whose first line names the way of a click,
+// package rooms composes. Start with click.go, whose first line names the path of a click,
 // and with open.go, whose first line names that of a request.
 //
 // An [Engine] consists of small parts with one job each. A part takes the ports that it

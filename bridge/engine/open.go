@@ -1,4 +1,4 @@
-// The way of a request: requests.go of bridge/api → this file → rooms.go of bridge/rooms.
+// Path of a request: requests.go of bridge/api → this file → rooms.go of bridge/rooms.
 
 package engine
 

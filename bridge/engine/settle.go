@@ -1,4 +1,4 @@
-// The way of a click: click.go → this file → settle_check.go.
+// Path of a click: click.go → this file → settle_check.go.
 
 package engine
 

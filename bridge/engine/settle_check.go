@@ -1,4 +1,4 @@
-// The way of a click: settle.go → this file → resolve.go of bridge/core.
+// Path of a click: settle.go → this file → resolve.go of bridge/core.
 
 package engine
 

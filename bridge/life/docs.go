@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Life is the document of what happens to an interaction. All times are those of
+// Life is the document with the state of an interaction. All times are times of
 // the store's clock.
 type Life struct {
 	Agent   string `json:"agent"`
@@ -21,40 +21,43 @@ type Life struct {
 	Deadline time.Time    `json:"deadline"`
 	// KeptUntil is the time until which the documents are kept.
 	KeptUntil time.Time `json:"until"`
-	// AtDeadline is the state at the deadline, and Timeout the response then. The
-	// state StatePending means that the interaction is deferred, for Hold. AfterHold
-	// is the response at the end of that.
+	// AtDeadline is the state at the deadline, and Timeout is the response at
+	// the deadline. The state StatePending means that the interaction is
+	// deferred for the duration Hold. AfterHold is the response at the end of
+	// that duration.
 	AtDeadline bridge.State     `json:"after"`
 	Timeout    *bridge.Response `json:"timeout,omitempty"`
 	AfterHold  *bridge.Response `json:"after_hold,omitempty"`
 	Hold       time.Duration    `json:"hold,omitempty"`
-	// FrontEnds means that front ends can answer, although no destination can be
-	// reached. Limited means that the interaction counts among the pending ones of
-	// its agent. Hooks is the number of messages when it closes.
+	// FrontEnds means that front ends can answer even if no destination can be
+	// reached. Limited means that the interaction counts toward the pending
+	// interactions of its agent. Hooks is the number of messages to send when
+	// it closes.
 	FrontEnds bool `json:"front_ends,omitempty"`
 	Limited   bool `json:"limited,omitempty"`
 	Hooks     int  `json:"hooks,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to its events.
 	Correlation string `json:"correlation,omitempty"`
-	// Root is the first round, whose messages show this one, and Next the next
-	// round. Head is the last round; only the first one has it.
+	// Root is the first round, whose messages show this one. Next is the next
+	// round. Head is the last round. It is set only in the first round.
 	Root bridge.ID `json:"root,omitempty"`
 	Next bridge.ID `json:"next,omitempty"`
 	Head bridge.ID `json:"head,omitempty"`
 
-	// Body is the version of the body, so that an earlier one does not take its place.
+	// Body is the version of the body. It prevents the use of an earlier body.
 	Body int64 `json:"body"`
 
 	Response *bridge.Response `json:"response,omitempty"`
-	// Receipt is the signed receipt of the response, if it is a decision.
+	// Receipt is the signed receipt of the response. Only decisions have a
+	// receipt.
 	Receipt string        `json:"receipt,omitempty"`
-	At      time.Time     `json:"at,omitzero"`     // when it was resolved
-	Nonce   string        `json:"nonce,omitempty"` // of the resolution that won
+	At      time.Time     `json:"at,omitzero"`     // time when it was resolved
+	Nonce   string        `json:"nonce,omitempty"` // nonce of the resolution that won
 	Votes   []bridge.Vote `json:"votes,omitempty"`
 	Callers []Caller      `json:"callers,omitempty"`
-	// Sent is the time when the response was first sent to a caller. Taker is the
-	// one caller that gets approvals of the message of which this is the first
-	// interaction.
+	// Sent is the time when the response was first sent to a caller. Taker is
+	// the only caller that gets the approvals of the message whose first
+	// interaction this is.
 	Sent      time.Time `json:"sent,omitzero"`
 	Taker     string    `json:"taker,omitempty"`
 	Delivered time.Time `json:"delivered,omitzero"`
@@ -63,43 +66,43 @@ type Life struct {
 	Completion *bridge.Completion `json:"completion,omitempty"`
 	Joined     int                `json:"joined,omitempty"`
 	Amended    int                `json:"amended,omitempty"`
-	Step       int                `json:"step,omitempty"` // of its escalation, the next one
+	Step       int                `json:"step,omitempty"` // next step of its escalation
 	Reminders  []bridge.Reminder  `json:"reminders,omitempty"`
-	// Failures holds the reasons why destinations could not be reached.
+	// Failures holds the reasons that destinations could not be reached.
 	Failures map[int]string `json:"failures,omitempty"`
-	// Revision is the number of changes that its messages show. The opening is the
-	// first.
+	// Revision is the number of changes that affect messages. The opening is
+	// the first.
 	Revision int64 `json:"revision"`
 }
 
 // Caller is a caller that waits for an interaction.
 type Caller struct {
 	Name string `json:"name"` // see bridge.CallerName
-	// Node is the daemon to which it is connected, as far as it is known.
+	// Node is the daemon to which the caller is connected, if known.
 	Node string `json:"node,omitempty"`
 }
 
 // Card is the document of the message of an interaction at a destination.
 type Card struct {
 	Message *bridge.MessageRef `json:"message,omitempty"`
-	// Late is the time when a message is expected that waits for a rate limit.
+	// Late is the expected time of a message that waits for a rate limit.
 	Late time.Time `json:"late,omitzero"`
-	// Shown is the digest of the content that is shown in full.
+	// Shown is the digest of the content that the message shows in full.
 	Shown string `json:"shown,omitempty"`
 	// Sending holds the parts of a text that is too long for the message.
 	Sending *bridge.Sending `json:"sending,omitempty"`
 }
 
-// The kinds of documents of interactions. A body is an Interaction as it was opened
-// or last amended; its times are those that were stated then.
+// The kinds of documents of interactions. A body is an Interaction in its
+// opened or last amended form. Its times are those of that moment.
 var (
 	lives  = broker.NewDocs[Life]("life", 1)
 	bodies = broker.NewDocs[bridge.Interaction]("body", 1)
 	cards  = broker.NewDocs[Card]("card", 1)
 )
 
-// usualCards is the number of destinations whose cards are read together with the
-// other documents, because most interactions have no more.
+// usualCards is the number of destinations whose cards are read together with
+// the other documents. Most interactions do not have more.
 const usualCards = 3
 
 // Keys returns the keys of the documents of an interaction, with the cards of the
@@ -125,16 +128,16 @@ type Docs struct {
 	Cards map[int]Card
 	// Entry is the ID of the journal entry about the resolution.
 	Entry string
-	// Problem is the reason why a document does not verify.
+	// Problem is the reason that a document does not verify.
 	Problem string
 
 	read map[broker.Key]broker.Doc
 }
 
-// Read returns the documents of an interaction that have the keys of [Keys] and
-// [Docs.More]. It returns CodeNotFound if there is no such interaction. Documents
-// that do not verify are returned for inspection, with their Problem, as far as they
-// can be read.
+// Read returns the documents of an interaction from the values of the keys of
+// [Keys] and [Docs.More]. It returns CodeNotFound if the interaction does not
+// exist. If documents do not verify, it returns as much of them as it can read
+// for inspection, and sets Problem.
 func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	d := Docs{ID: id, Cards: map[int]Card{}, read: map[broker.Key]broker.Doc{}}
 	for _, doc := range found {
@@ -151,7 +154,7 @@ func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
 	if err := decode(&d, body, &d.Body, bodies); err != nil {
 		return d, err
 	}
-	if d.Body.ID != id { // it is the body of another one, or not even that can be read
+	if d.Body.ID != id { // the body belongs to another interaction, or cannot be decoded
 		d.Problem = cmp.Or(d.Problem, problemMixed)
 		d.Body = bridge.Interaction{ID: id, Agent: d.Life.Agent, Ask: bridge.Ask{Session: d.Life.Session}}
 	}
@@ -174,7 +177,7 @@ func (d *Docs) readCards() error {
 			continue
 		}
 		var c Card
-		if doc.Problem == "" { // a card that does not verify shows nothing
+		if doc.Problem == "" { // a card that does not verify is treated as empty
 			if err := decodeInto(doc, &c, cards, d.ID); err != nil {
 				return err
 			}
@@ -213,17 +216,17 @@ func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 // Version returns the version of the life.
 func (d *Docs) Version() int64 { return d.version(Key(d.ID)) }
 
-// At returns the version of the life, as a condition.
+// At returns the condition that the life still has this version.
 func (d *Docs) At() broker.Version { return broker.Version{Key: Key(d.ID), Version: d.Version()} }
 
 // Value returns the stored value of the life.
 func (d *Docs) Value() []byte { return d.read[Key(d.ID)].Value }
 
-// version returns the version of a document as it was read.
+// version returns the version of a document when it was read.
 func (d *Docs) version(k broker.Key) int64 { return d.read[k].Version }
 
-// decode decodes a document that may not verify. Of one that does not, it decodes what
-// it can.
+// decode decodes a document that may not verify. In that case, it decodes as
+// much as it can.
 func decode[T any](d *Docs, doc broker.Doc, into *T, kind broker.Docs[T]) error {
 	if doc.Problem == "" {
 		return decodeInto(doc, into, kind, d.ID)
@@ -243,7 +246,7 @@ func decodeInto[T any](doc broker.Doc, into *T, kind broker.Docs[T], id bridge.I
 	return nil
 }
 
-// Record returns what the documents say about the interaction.
+// Record returns the record that the documents describe.
 func (d *Docs) Record(now time.Time) bridge.Record {
 	l := d.Life
 	r := bridge.Record{
@@ -278,8 +281,8 @@ func (d *Docs) Record(now time.Time) bridge.Record {
 	return r
 }
 
-// unclaimedAfter is the time after which an answer that no caller has taken counts
-// as one that no one waits for.
+// unclaimedAfter is the time after which an answer counts as unclaimed if no
+// caller has taken it.
 const unclaimedAfter = 2 * time.Second
 
 // put sets an element of a map that may be nil.
@@ -290,7 +293,7 @@ func put[V any](m *map[int]V, n int, v V) {
 	(*m)[n] = v
 }
 
-// clone returns documents that can be changed without changing d.
+// clone returns a copy of the documents that can be changed without changing d.
 func (d Docs) clone() Docs {
 	cs := make(map[int]Card, len(d.Cards))
 	for n, c := range d.Cards {
@@ -306,15 +309,15 @@ func (d Docs) clone() Docs {
 	return d
 }
 
-// data returns v as JSON. It must be one of the plain structs of nod, which always
-// marshal.
+// data returns v as JSON. It must be a plain struct of nod, so encoding never
+// fails.
 func data(v any) string {
 	out, _ := bridge.EncodeJSON(v)
 	return string(out)
 }
 
-// correlation returns the IDs that an agent attaches to its events, as JSON. It is
-// empty if there are none.
+// correlation returns the IDs that an agent attaches to its events, as JSON. It
+// returns "" if the agent attached none.
 func correlation(i bridge.Interaction) string {
 	c := CorrelationIDs{i.ToolCall, i.Turn, i.ResponseID}
 	if c == (CorrelationIDs{}) {
@@ -330,7 +333,7 @@ type CorrelationIDs struct {
 	ResponseID string `json:"ri,omitempty"`
 }
 
-// stated returns a body with the times that were stated.
+// stated returns a body with its stated times.
 func stated(i bridge.Interaction) bridge.Interaction {
 	if i.Stated != (bridge.Times{}) {
 		i.Created, i.Deadline = i.Stated.Created, i.Stated.Deadline
@@ -338,5 +341,5 @@ func stated(i bridge.Interaction) bridge.Interaction {
 	return i
 }
 
-// Opened returns the body as JSON, as it was opened or last amended.
+// Opened returns the body as JSON, in its opened or last amended form.
 func (d *Docs) Opened() []byte { return d.read[bodies.Key(string(d.ID))].Value }

@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mark records an event of an interaction that does not resolve it, except that the
-// failure of the last destination makes it undeliverable.
+// Mark records an event of an interaction that does not resolve it. As an
+// exception, the failure of the last destination makes it undeliverable.
 func (t *Turn) Mark(m bridge.Mark) Verdict {
 	switch {
 	case m.Posted != nil:
@@ -70,8 +70,8 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 	return Done
 }
 
-// failed records that nod gave up on a destination. A message that an earlier round
-// posted does not show this one.
+// failed records that nod gave up on a destination. A message from an earlier
+// round does not show this one.
 func (t *Turn) failed(f bridge.Failed) Verdict {
 	pending := t.due()
 	c := t.Cards[f.Destination]
@@ -82,7 +82,7 @@ func (t *Turn) failed(f bridge.Failed) Verdict {
 	put(&t.Life.Failures, f.Destination, f.Reason)
 	t.lives = true
 	t.event(bridge.EventFailed, t.state(), data(bridge.Delivery{Destination: f.Destination, Reason: f.Reason}))
-	if !pending || t.Life.FrontEnds || f.Later { // it is over, or someone can still answer
+	if !pending || t.Life.FrontEnds || f.Later { // the interaction is over, or someone can still answer
 		return Done
 	}
 	for n := range t.Body.Destinations {
@@ -150,8 +150,8 @@ func (t *Turn) Deliver() Verdict {
 	return Done
 }
 
-// Take records that a caller gets the approvals of the message whose first
-// interaction this is. The first caller does.
+// Take records the caller that gets the approvals of the message whose first
+// interaction this is. The first caller wins.
 func (t *Turn) Take(caller string) Verdict {
 	switch t.Life.Taker {
 	case "":
@@ -174,8 +174,9 @@ func (t *Turn) Send() Verdict {
 	return Done
 }
 
-// Join records that a caller waits for the interaction as well. Without a name,
-// nothing is noted. Twin means that it is an identical request, not a repetition.
+// Join records another caller that waits for the interaction. A caller without
+// a name is not recorded. Twin means that the caller sent an identical request,
+// not a repetition.
 func (t *Turn) Join(c Caller, twin bool) Verdict {
 	if c.Name != "" {
 		n := slices.IndexFunc(t.Life.Callers, func(o Caller) bool { return o.Name == c.Name && c.Name != bridge.Anyone })
@@ -195,9 +196,10 @@ func (t *Turn) Join(c Caller, twin bool) Verdict {
 	return Done
 }
 
-// Leave records that a caller no longer waits. If no other caller does, the interaction
-// ends with a response. If only its connection was cut, the caller may be connected to
-// another daemon, or wait on another connection to this one.
+// Leave records that a caller no longer waits. If no other caller waits, the
+// interaction closes with the given response. If only the connection of the
+// caller was lost, the caller may be connected to another daemon, or may be
+// waiting on another connection to this daemon.
 func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	if !t.due() {
 		return Final
@@ -206,7 +208,7 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	unnamed := Caller{bridge.Anyone, c.Node}
 	for _, is := range []func(o Caller) bool{ // the best match first
 		func(o Caller) bool { return o == c },
-		func(o Caller) bool { return cut && o == unnamed }, // it stands for a caller that moved
+		func(o Caller) bool { return cut && o == unnamed }, // the entry may belong to a caller that moved
 		func(o Caller) bool { return o.Name == c.Name },
 		func(o Caller) bool { return o == unnamed },
 		func(o Caller) bool { return o.Name == bridge.Anyone },

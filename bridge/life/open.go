@@ -1,4 +1,5 @@
-// The way of a request: open.go of bridge/core → this file → do.go of broker/redis.
+// Path of a request: open.go of bridge/core → this file → do.go of
+// broker/redis.
 
 package life
 
@@ -13,15 +14,15 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Name is the document under the name of a call: the last interaction that was
-// opened under it, and the digest of what was sent.
+// Name is the document under the name of a call. It holds the last interaction
+// that was opened under this name, and the digest of its content.
 type Name struct {
 	ID     bridge.ID `json:"id"`
 	Digest string    `json:"digest"`
 }
 
-// Retried is the document under the name of the retries of a caller. Again means that
-// the interaction was opened by another caller.
+// Retried is the document under the name of the retries of a caller. Again
+// means that another caller opened the interaction.
 type Retried struct {
 	ID    bridge.ID `json:"id"`
 	Again bool      `json:"again,omitempty"`
@@ -38,22 +39,23 @@ var (
 	twins   = broker.NewDocs[Twin]("twin", 1)
 )
 
-// Opening is a request to open, with what was found under its names.
+// Opening is a request to open, with the documents that exist under its names.
 type Opening struct {
 	bridge.Opening
 	// Node is the daemon to which the caller is connected.
 	Node string
-	// Life, Name, Retried and Twin are the documents under the keys of NameKeys, in
-	// their order. They may not exist.
+	// Life, Name, Retried and Twin are the documents under the keys of
+	// NameKeys, in that order. Any of them may be missing.
 	Life, Name, Retried, Twin broker.Doc
-	// First is the interaction that Name or Retried leads to, Second the one of Twin,
-	// Previous the round before, and Root the first round. Nil means that there is
-	// none.
+	// First is the interaction that Name or Retried refers to, Second is the
+	// interaction that Twin refers to, Previous is the previous round, and Root
+	// is the first round. Nil means that the interaction does not exist.
 	First, Second, Previous, Root *Docs
 }
 
-// NameKeys returns the keys of the documents that an opening depends on: its own
-// document, and those under its names. A key that it does not use has no ID.
+// NameKeys returns the keys of the documents that an opening depends on: its
+// own document, and the documents under its names. A key that the opening does
+// not use has no ID.
 func NameKeys(o bridge.Opening) [4]broker.Key {
 	i := o.Interaction
 	out := [4]broker.Key{lives.Key(string(i.ID))}
@@ -70,8 +72,8 @@ func NameKeys(o bridge.Opening) [4]broker.Key {
 	return out
 }
 
-// Found returns the interactions that the documents under the names lead to; each is
-// empty if there is none.
+// Found returns the interactions that the documents under the names refer to.
+// Each is empty if it does not exist.
 func (o Opening) Found() (first, second bridge.ID, err error) {
 	name, err := names.Decode(o.Name)
 	if err != nil {
@@ -91,22 +93,23 @@ func (o Opening) Found() (first, second bridge.ID, err error) {
 
 // Opened is the outcome of an opening.
 type Opened struct {
-	// Turn is the turn of the interaction that the caller gets: of a new one if
-	// Created is set, and otherwise of the one that it repeats or joins. Nil means that
-	// this very opening is stored already, so that there is nothing to change.
+	// Turn is the turn of the interaction that the caller gets. If Created is
+	// set, this is a new interaction. Otherwise, it is the interaction that the
+	// opening repeats or joins. Nil means that this opening is already stored,
+	// so there is no change.
 	Turn    *Turn
 	Created bool
 	// Repeated means that an earlier call opened the interaction, for another caller.
 	Repeated bool
 	// Others are the turns of other interactions that the opening changes.
 	Others []*Turn
-	Puts   []broker.Doc // documents under names
+	Puts   []broker.Doc // new documents under names
 }
 
-// Open opens an interaction, unless it repeats a call, or joins a pending duplicate.
-// A follow-up takes over the messages of the interaction before it. It returns
-// CodeConflict, CodeNotFound or a [bridge.RepeatedError] for an opening that cannot
-// be.
+// Open opens an interaction, unless it repeats a call or joins a pending
+// duplicate. A follow-up takes over the messages of the previous interaction.
+// Open returns CodeConflict, CodeNotFound or a [bridge.RepeatedError] if the
+// opening is not possible.
 func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 	var out Opened
 	i, id := o.Interaction, o.Identity
@@ -130,7 +133,7 @@ func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 	me := Caller{cmpOr(id.Caller, bridge.Anyone), o.Node}
 	if retried.ID != "" && o.First != nil {
 		out.Turn, out.Repeated = o.First.Begin(now, retention), retried.Again
-		if out.Turn.pending() { // the caller is connected here by now
+		if out.Turn.pending() { // the caller is now connected to this daemon
 			out.Turn.Join(me, false)
 		}
 		return out, nil
@@ -155,7 +158,7 @@ func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 		case p == nil:
 			return out, bridge.NotFound(i.Previous)
 		case p.Life.Next == i.ID && o.Life.Exists():
-			return out, nil // it is stored already
+			return out, nil // the opening is already stored
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
@@ -187,7 +190,7 @@ func (out *Opened) put(kind any, d broker.Doc, k broker.Key, v any, keep time.Du
 	d.Key, d.Keep = k, keep
 	switch v := v.(type) {
 	case Name:
-		d, _ = names.Encode(d, v) // these plain structs always marshal
+		d, _ = names.Encode(d, v) // encoding these plain structs never fails
 	case Retried:
 		d, _ = retries.Encode(d, v)
 	case Twin:
@@ -196,8 +199,8 @@ func (out *Opened) put(kind any, d broker.Doc, k broker.Key, v any, keep time.Du
 	out.Puts = append(out.Puts, d)
 }
 
-// create makes the turn that stores a new interaction, with its deadline, jobs and
-// event.
+// create creates the turn that stores a new interaction, with its deadline,
+// jobs and event.
 func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	i := o.Interaction
 	timeout := i.Deadline.Sub(i.Created)
@@ -212,7 +215,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.MaxPending > 0, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
 		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{{cmpOr(o.Identity.Caller, bridge.Anyone), o.Node}},
 	}
-	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only such interactions can be deferred
+	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only interactions of a session can be deferred
 		t.Life.AfterHold = &o.AfterHold
 	}
 	t.change.Replicated = true
@@ -231,7 +234,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
-		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it takes the place of no other one
+		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it does not replace another document
 			t.change.Below = append(t.change.Below, broker.Bound{Index: PendingIndex(i.Agent), Max: o.MaxPending})
 		}
 	}
@@ -243,7 +246,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	}
 	for n := range i.Destinations {
 		if t.Cards[n].Message != nil {
-			t.edit(n, now.Add(after)) // after the reply to the click that caused it
+			t.edit(n, now.Add(after)) // sent after the reply to the click that caused the follow-up
 		} else if _, failed := t.Life.Failures[n]; !failed {
 			t.change.Request = append(t.change.Request, post(t.Body, n, now.Add(time.Duration(i.Grace))))
 		}
@@ -253,7 +256,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	}
 }
 
-// follow makes a new interaction the next round of the one before it.
+// follow makes a new interaction the next round of the previous one.
 func (out *Opened) follow(o Opening, t *Turn) {
 	if o.Previous == nil || o.Interaction.Previous == "" {
 		return
@@ -261,7 +264,7 @@ func (out *Opened) follow(o Opening, t *Turn) {
 	prev := o.Previous.Begin(t.now, t.keep)
 	prev.due()
 	prev.Life.Next, prev.lives = t.ID, true
-	prev.editAll(after) // none may appear in the meantime
+	prev.editAll(after) // no such document may appear in the meantime
 	if o.Interaction.Root != "" {
 		for n, c := range prev.Cards {
 			if c.Message == nil {
@@ -277,7 +280,7 @@ func (out *Opened) follow(o Opening, t *Turn) {
 		superseded.State = bridge.StateSuperseded
 		prev.resolve(superseded, t.now, "reprompt")
 	} else if o.Interaction.Root == "" {
-		prev.bump() // it shows that there is a follow-up
+		prev.bump() // its messages show that a follow-up exists
 	}
 	prev.event(bridge.EventReprompted, prev.state(), data(string(t.ID)))
 	out.Others = append(out.Others, prev)
@@ -290,7 +293,7 @@ func (out *Opened) follow(o Opening, t *Turn) {
 		out.Others = append(out.Others, root)
 	}
 	root.Life.Head, root.lives = t.ID, true
-	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it leads to the round that its messages show
+	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it refers to the round that its messages show
 }
 
 // Sign is [Turn.Sign] for all turns of an opening.

@@ -1,4 +1,5 @@
-// The way of a click: resolve.go of bridge/core → this file → do.go of broker/redis.
+// Path of a click: resolve.go of bridge/core → this file → do.go of
+// broker/redis.
 
 package life
 
@@ -18,17 +19,17 @@ const (
 	Done    Verdict = "done"    // the turn changed something
 	Kept    Verdict = "kept"    // there is nothing to change
 	Won     Verdict = "won"     // this resolution, or a repeat of it, resolved it
-	Final   Verdict = "final"   // it was resolved before, or its deadline has passed
-	Changed Verdict = "changed" // it was amended, or a part was sent, since it was read
-	Taken   Verdict = "taken"   // another caller has its answer
+	Final   Verdict = "final"   // someone resolved it before, or its deadline has passed
+	Changed Verdict = "changed" // it was amended, or a part was sent, since the caller read it
+	Taken   Verdict = "taken"   // another caller has the answer
 	// Unproven means that the approval lacks the assurance that the request requires.
 	Unproven Verdict = "unproven"
 )
 
-// after is the delay of the edits that show the end of an interaction.
+// after is the delay of the edits that show the closed interaction.
 const after = 100 * time.Millisecond
 
-// resolve resolves a pending interaction, with everything that follows from it.
+// resolve resolves a pending interaction, with all consequences.
 func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	l := &t.Life
 	resp.Digest = t.Body.Digest
@@ -58,12 +59,13 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	}
 }
 
-// extend moves the deadline of a pending interaction, after which it expires. Like a
-// decision, that must also be possible when the database is out of memory, and is told
-// only once the replicas have it.
+// extend moves the deadline of a pending interaction. At the new deadline, the
+// interaction expires. Like a decision, this must also work when the database
+// is out of memory, and callers learn of it only after the replicas have
+// confirmed it.
 func (t *Turn) extend(wait time.Duration) {
 	l := &t.Life
-	t.change.Urgent, t.change.Replicated = !t.fresh, true // one that is being opened can be refused
+	t.change.Urgent, t.change.Replicated = !t.fresh, true // an interaction that is being opened can be refused
 	l.Deadline, l.AtDeadline = t.now.Add(wait), bridge.StateExpired
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
@@ -71,7 +73,8 @@ func (t *Turn) extend(wait time.Duration) {
 	t.lives = true
 }
 
-// keepUntil keeps all documents of the interaction until a time at least.
+// keepUntil keeps all documents of the interaction until at least the given
+// time.
 func (t *Turn) keepUntil(until time.Time) {
 	if !until.After(t.Life.KeptUntil) {
 		return
@@ -82,8 +85,8 @@ func (t *Turn) keepUntil(until time.Time) {
 	}
 }
 
-// deferAt defers a pending interaction at a time: it stays open for a while, and its
-// agent stops waiting.
+// deferAt defers a pending interaction at a time. The interaction stays open
+// for its hold time, and its agent stops waiting.
 func (t *Turn) deferAt(at time.Time, hold time.Duration) {
 	t.Life.Queued, t.Life.Timeout, t.Over = at, t.Life.AfterHold, true
 	t.bump()
@@ -115,8 +118,9 @@ func (t *Turn) Expire() Verdict {
 	return Done
 }
 
-// due expires the interaction if its deadline has passed, and otherwise makes the
-// turn count only before the deadline. It reports whether the interaction is pending.
+// due expires the interaction if its deadline has passed. Otherwise, it makes
+// the turn count only before the deadline. It reports whether the interaction
+// is pending.
 func (t *Turn) due() bool {
 	if t.pending() && !t.now.Before(t.Life.Deadline) {
 		t.Expire()
@@ -128,8 +132,9 @@ func (t *Turn) due() bool {
 	return true
 }
 
-// counts is due for an answer that may have been recorded before, at a time: one from
-// before the deadline still counts after it. It returns the time of the answer.
+// counts calls due for an answer that may have been recorded before. An answer
+// that was first recorded before the deadline still counts after it. It returns
+// the time of the answer.
 func (t *Turn) counts(recorded time.Time) (time.Time, bool) {
 	if !recorded.IsZero() && recorded.Before(t.Life.Deadline) {
 		return recorded, t.pending()
@@ -137,8 +142,8 @@ func (t *Turn) counts(recorded time.Time) (time.Time, bool) {
 	return t.now, t.due()
 }
 
-// Resolve resolves a pending interaction with an answer or a cancellation; the first
-// caller wins. A repeat with the nonce of the winner wins as well.
+// Resolve resolves a pending interaction with an answer or a cancellation. The
+// first caller wins. A repetition with the nonce of the winner also wins.
 func (t *Turn) Resolve(s bridge.Settlement) Verdict {
 	if !t.pending() {
 		if t.Life.Nonce == s.Nonce {
@@ -186,8 +191,8 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 			rest = append(rest, other)
 			continue
 		}
-		// A different vote replaces the first, and so does an approval with a proof,
-		// and one that counts for other slots.
+		// A different vote replaces the first vote. So does an approval with a
+		// proof, and an approval that counts for other slots.
 		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
 			return Kept, bridge.BallotRepeat
 		}
@@ -206,8 +211,8 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 	return Done, bridge.BallotCounted
 }
 
-// Defer keeps a pending interaction open for some time, although its agent stops
-// waiting.
+// Defer keeps a pending interaction open for its hold time, although its agent
+// stops waiting.
 func (t *Turn) Defer(hold time.Duration) Verdict {
 	if !t.due() {
 		return Final

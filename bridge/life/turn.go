@@ -12,12 +12,13 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Turn is one transition of an interaction. It begins with the documents that were
-// read; a rule changes them and notes what follows; Change returns what is to be
-// stored. The store applies it only if the documents have not changed since.
+// Turn is one transition of an interaction. It begins with the documents that
+// were read. A rule changes the documents and records the consequences. Change
+// returns the result. The store applies the change only if the documents have
+// not changed since.
 type Turn struct {
 	Docs
-	// Over means that the turn has resolved or deferred the interaction, so that its
+	// Over means that the turn has resolved or deferred the interaction, so its
 	// callers stop waiting.
 	Over bool
 
@@ -27,14 +28,14 @@ type Turn struct {
 	// lives, body and cards are the documents that the turn changed.
 	lives, body bool
 	cards       map[int]bool
-	guarded     map[int]bool // cards that must not appear in the meantime
+	guarded     map[int]bool // cards that must not be created in the meantime
 	fresh       bool         // the interaction is being opened
 	notes       []note       // for the journal
 }
 
-// note is an entry of the journal: an event that is also an entry of the audit log, of
-// the type audit, or "" if it is only an event. That of a decision has the response as
-// its data once the turn is over.
+// note is an entry of the journal. An event that is also an entry of the audit
+// log has the type audit. The type is "" if it is only an event. Once the turn
+// is over, the entry of a decision has the response as its data.
 type note struct {
 	kind  bridge.EventType
 	state bridge.State
@@ -42,15 +43,15 @@ type note struct {
 	audit bridge.AuditType
 }
 
-// Begin begins a turn at a time of the store. Documents are kept for the retention
-// after the deadline.
+// Begin begins a turn at a time of the store. Documents are kept for the
+// retention after the deadline.
 func (d Docs) Begin(now time.Time, retention time.Duration) *Turn {
 	return &Turn{Docs: d.clone(), now: now, keep: retention, cards: map[int]bool{}, guarded: map[int]bool{}}
 }
 
 // The indexes over interactions, by ID.
 const (
-	// Deadlines has the pending ones, by deadline.
+	// Deadlines contains the pending interactions, by deadline.
 	Deadlines = "deadlines"
 )
 
@@ -60,11 +61,12 @@ func SessionIndex(agent, session string) string { return "session:" + Owner(agen
 // PendingIndex is the index of the pending interactions of an agent with a limit.
 func PendingIndex(agent string) string { return "pending:" + agent }
 
-// LateIndex is the index of the answers that came after the agent of a session had
-// gone on, by the time of the answer.
+// LateIndex is the index of the late answers of a session, by the time of the
+// answer.
 func LateIndex(agent, session string) string { return "late:" + Owner(agent, session) }
 
-// Owner returns the name of a session of an agent. No name contains the mark.
+// Owner returns the name of a session of an agent. Neither name contains the
+// separator.
 func Owner(agent, session string) string { return agent + "\x00" + session }
 
 // Names of jobs are kind:interaction:index. Posts are in a queue for each agent and
@@ -91,19 +93,19 @@ func post(i bridge.Interaction, destination int, due time.Time) broker.Job {
 	return broker.Job{Name: broker.InQueue(jobName(bridge.JobPost, i.ID, destination), hex.EncodeToString(sum[:8])), Due: due}
 }
 
-// longer is the time by which other documents outlive the life, because the clock of the
-// daemon that wrote them may be ahead.
+// longer is the additional lifetime of other documents compared with the life,
+// because the clock of the daemon that wrote them may be ahead.
 const longer = time.Minute
 
-// Signer signs what leaves nod: receipts, and entries of the audit log. Package proof
+// Signer signs the receipts and the entries of the audit log. Package proof
 // implements it.
 type Signer interface {
 	Receipt(i bridge.Interaction, r bridge.Response, votes []bridge.Vote, had string) (string, error)
 	ProveEntry(*bridge.AuditEntry) error
 }
 
-// Sign signs what the turn recorded, before its change is made. It returns CodeForbidden
-// if a person signed another decision.
+// Sign signs the data that the turn recorded, before the change of the turn is
+// created. It returns CodeForbidden if a person signed another decision.
 func (t *Turn) Sign(s Signer) (err error) {
 	for n := range t.notes {
 		e := &t.notes[n]
@@ -191,10 +193,10 @@ func (t *Turn) Stored(c broker.Change, done broker.Done) Docs {
 	return d
 }
 
-// pending reports whether the interaction is not resolved.
+// pending reports whether the interaction is pending.
 func (t *Turn) pending() bool { return t.Life.State == "" }
 
-// journal notes a transition in the journal.
+// journal adds a transition to the journal.
 func (t *Turn) journal(kind bridge.EventType, state bridge.State, data string, audit bridge.AuditType) {
 	t.notes = append(t.notes, note{kind, state, data, audit})
 }
@@ -219,12 +221,12 @@ func (t *Turn) state() bridge.State {
 	return t.Life.State
 }
 
-// bump counts a change that messages show.
+// bump counts a change that affects messages.
 func (t *Turn) bump() { t.lives, t.Life.Revision = true, t.Life.Revision+1 }
 
-// edit requests an edit of the message at a destination. All edits of one message
-// are one job, named after the first interaction that was posted there, whichever
-// round the message shows.
+// edit requests an edit of the message at a destination. All edits of one
+// message share one job, named after the first interaction that was posted
+// there, regardless of the round that the message shows.
 func (t *Turn) edit(destination int, due time.Time) {
 	root := t.Life.Root
 	if root == "" {
@@ -233,9 +235,10 @@ func (t *Turn) edit(destination int, due time.Time) {
 	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(bridge.JobEdit, root, destination), Due: due})
 }
 
-// editAll requests edits of all messages. They wait a moment, so that one edit also
-// shows what follows immediately, such as the delivery to the agent. A message that
-// is being posted in the meantime refuses the change, which then sees it.
+// editAll requests edits of all messages. The edits wait a moment, so that one
+// edit also shows changes that follow immediately, such as the delivery to the
+// agent. If a message is being posted in the meantime, the store refuses the
+// change, and the next attempt sees the message.
 func (t *Turn) editAll(delay time.Duration) {
 	for n := range t.Body.Destinations {
 		if t.Cards[n].Message != nil {

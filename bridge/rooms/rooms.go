@@ -1,5 +1,5 @@
-// The way of a click: inbound.go of an adapter → this file → click_check.go of bridge/engine. The
-// way of a request: open.go of bridge/engine → this file → open.go of bridge/core.
+// Path of a click: inbound.go of an adapter → this file → click_check.go of bridge/engine. Path
+// of a request: open.go of bridge/engine → this file → open.go of bridge/core.
 
 // Package rooms composes nod: the engine, and one room for each capability. It has no
 // rules of its own, and no room imports another. Start with [New], and with House.seams,

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWays checks that the first lines of the files on the way of a click and of a request
+// TestWays checks that the first lines of the files on the path of a click and of a request
 // name the next file, in the order that docs/architecture.md has.
 func TestWays(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestWays(t *testing.T) {
 		section, _, _ = strings.Cut(section, "\n## ")
 		files := regexp.MustCompile("(?m)^- `(\\S+\\.go)`$").FindAllStringSubmatch(section, -1)
 		if len(files) < 8 {
-			t.Errorf("the way of a %s has %d files", way, len(files))
+			t.Errorf("the path of a %s has %d files", way, len(files))
 		}
 		lines := 0
 		for n, f := range files {
@@ -37,10 +37,10 @@ func TestWays(t *testing.T) {
 			if n+1 < len(files) {
 				next = path.Base(files[n+1][1])
 			}
-			if !strings.Contains(head, "The way") || !strings.Contains(head, way) || !strings.Contains(head, next) {
-				t.Errorf("%s begins with %q; want the way of a %s, and %s", f[1], head, way, next)
+			if !strings.Contains(head, "Path of a") || !strings.Contains(head, way) || !strings.Contains(head, next) {
+				t.Errorf("%s begins with %q; want the path of a %s, and %s", f[1], head, way, next)
 			}
 		}
-		t.Logf("the way of a %s has %d lines", way, lines)
+		t.Logf("the path of a %s has %d lines", way, lines)
 	}
 }

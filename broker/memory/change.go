@@ -77,7 +77,7 @@ func (s *Store) apply(c broker.Change, at time.Time) broker.Done {
 	for _, m := range c.Unset {
 		if members := s.live(m.Index); members != nil {
 			delete(members, m.Name)
-			if len(members) == 0 { // with the time for which it lives
+			if len(members) == 0 { // includes the time to live
 				delete(s.indexes, m.Index)
 			}
 		}
@@ -95,7 +95,7 @@ func (s *Store) apply(c broker.Change, at time.Time) broker.Done {
 	return done
 }
 
-// after returns the end of a time to live, which is zero if there is none.
+// after returns the end of a time to live. It returns zero if there is none.
 func after(at time.Time, keep time.Duration) time.Time {
 	if keep == 0 {
 		return time.Time{}
@@ -103,7 +103,8 @@ func after(at time.Time, keep time.Duration) time.Time {
 	return at.Add(keep)
 }
 
-// ahead is the time by which a clock may have been ahead of the current one.
+// ahead is the maximum time by which a clock may have been ahead of the current
+// clock.
 const ahead = time.Hour
 
 func (s *Store) set(m broker.Member, at time.Time) {
@@ -128,7 +129,7 @@ func (s *Store) set(m broker.Member, at time.Time) {
 // sweepEvery is the interval at which expired documents are removed.
 const sweepEvery = time.Minute
 
-// sweep removes what has expired.
+// sweep removes expired documents.
 func (s *Store) sweep(at time.Time) {
 	if at.Sub(s.swept) < sweepEvery {
 		return

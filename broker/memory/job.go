@@ -13,7 +13,7 @@ import (
 type job struct {
 	broker.Job
 	leased time.Time // end of the lease
-	waits  bool      // it is not the first of its queue
+	waits  bool      // other jobs of its queue come first
 }
 
 // request makes a job due. The caller must hold s.mu.

@@ -32,7 +32,8 @@ func (k *Keyring) SigningKey(context.Context) ([]byte, error) { return k.signing
 // FormerSigningKey returns nil: no earlier daemon has left a key.
 func (k *Keyring) FormerSigningKey(context.Context) ([]byte, error) { return nil, nil }
 
-// KeysKey returns the name of what holds the fingerprint of the keys.
+// KeysKey returns the name of the place that stores the fingerprint of the
+// keys.
 func (k *Keyring) KeysKey() string { return "(in memory)" }
 
 // Keys returns the fingerprint of the keys, or "".

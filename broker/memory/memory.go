@@ -1,6 +1,6 @@
-// Package memory keeps what nod stores in this process, for the demo, for
-// development and for tests. Everything is lost when the process ends. It does not
-// share anything between processes. Start with Do in change.go.
+// Package memory stores the data of nod in this process, for the demo, for
+// development and for tests. All data is lost when the process ends. Processes
+// do not share data. Start with Do in change.go.
 package memory
 
 import (
@@ -22,14 +22,14 @@ type Store struct {
 	docs    map[broker.Key]stored
 	indexes map[string]*index
 	jobs    map[string]*job
-	queues  map[string][]*job // the first job of each can be claimed
+	queues  map[string][]*job // only the first job of each queue can be claimed
 	dead    int
-	fence   int64 // of the last lease
+	fence   int64 // fence of the last lease
 	tallies map[string]*tally
 	limits  map[string]*limit
 	streams map[broker.Stream]*stream
-	changed chan struct{} // closed and replaced when the journal grows
-	swept   time.Time     // when expired documents were removed last
+	changed chan struct{} // closed and replaced when entries are added to the journal
+	swept   time.Time     // time when expired documents were last removed
 }
 
 // stored is a document in its stored form.
@@ -44,7 +44,7 @@ type tally struct {
 	expires time.Time
 }
 
-// index is an index, ordered only when it is read.
+// index is an index. It is sorted only when it is read.
 type index struct {
 	members map[string]time.Time
 	expires time.Time
@@ -55,7 +55,7 @@ var _ broker.Store = (*Store)(nil)
 // New returns an empty store, which seals its documents.
 func New(seals *broker.Seals) *Store { return NewAt(seals, nil) }
 
-// NewAt returns an empty store with a clock of its own. Nil means time.Now.
+// NewAt returns an empty store with the given clock. Nil means time.Now.
 func NewAt(seals *broker.Seals, clock func() time.Time) *Store {
 	if clock == nil {
 		clock = time.Now

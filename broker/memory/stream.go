@@ -12,13 +12,13 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// stream holds entries, oldest first. Their IDs are those of Redis: a time in ms,
-// and a number.
+// stream holds entries, oldest first. Its IDs have the format of Redis: a time
+// in ms, and a number.
 type stream struct {
 	entries []entry
-	last    position // of the newest entry that was ever added
+	last    position // ID of the newest entry that was ever added
 	added   int64
-	removed position // the highest that was removed singly
+	removed position // highest ID that was removed individually
 }
 
 type entry struct {
@@ -43,7 +43,7 @@ func (p position) String() string {
 func parse(id string) position {
 	ms, n, _ := strings.Cut(id, "-")
 	var p position
-	p.ms, _ = strconv.ParseInt(ms, 10, 64) // the callers have the IDs from the store
+	p.ms, _ = strconv.ParseInt(ms, 10, 64) // the IDs of the callers come from the store
 	p.n, _ = strconv.ParseInt(n, 10, 64)
 	return p
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// The numbers are those of lua/turn.lua, which has the same rules.
+// The numbers are those of lua/turn.lua, which implements the same rules.
 const (
-	classSpan = 1 << 50                // a class, the time in ms, and nine bits of a number make one score
-	lostAfter = 15 * time.Second       // after which a call that did not ask again is dropped
-	orderGap  = 200 * time.Millisecond // between the calls to a channel that waited, so that they arrive in order
+	classSpan = 1 << 50                // a score consists of a class, the time in ms, and nine bits of a number
+	lostAfter = 15 * time.Second       // time after which a call that did not ask again is dropped
+	orderGap  = 200 * time.Millisecond // interval between calls to a channel that waited, so that they arrive in order
 )
 
 // limit is the state of a rate limit. Times are in ms.
@@ -21,7 +21,7 @@ type limit struct {
 	held, tat    float64
 	posted       bool
 	number       int64
-	turns        []float64 // of the period
+	turns        []float64 // start of the period
 	posts, edits map[string]float64
 	asks         map[string]float64
 }
@@ -52,15 +52,15 @@ func (l *limit) waiting(edit bool) map[string]float64 {
 	return l.posts
 }
 
-// turn is the place of a call in one of its limits.
+// turn is the place of a call under one of its limits.
 type turn struct {
 	*limit
 	bridge.Limit
-	first bool // it is the limit of the channel
+	first bool // whether it is the limit of the channel
 	queue float64
 	ahead float64
 	waits float64 // its score, or NaN
-	at    float64 // when the limit allows it
+	at    float64 // time when the limit allows it
 }
 
 // Turn implements bridge.Turns.
@@ -119,7 +119,7 @@ func (s *Store) Turn(_ context.Context, c bridge.Call) (time.Duration, error) {
 	return time.Duration(due-now) * time.Millisecond, nil
 }
 
-// place sets the number of calls before the last one of this turn.
+// place sets the number of calls before the last call of this turn.
 func (t *turn) place(c bridge.Call, score float64, posted bool, calls float64) {
 	if len(t.asks) == 0 {
 		t.ahead = calls - 1
@@ -145,7 +145,7 @@ func (t *turn) place(c bridge.Call, score float64, posted bool, calls float64) {
 	t.ahead = calls - 1 + t.queue
 }
 
-// earliest returns when the limit allows the call.
+// earliest returns the time when the limit allows the call.
 func (t *turn) earliest(c bridge.Call, now float64) float64 {
 	at := max(now, t.held)
 	if t.Calls == 0 {
@@ -167,7 +167,7 @@ func (t *turn) earliest(c bridge.Call, now float64) float64 {
 	}
 	n, later := int(t.ahead)%t.Calls, math.Floor(t.ahead/calls)*period
 	due := allowed(n) + later
-	if len(t.asks) == 0 || !t.first { // only those of a channel have to arrive in order
+	if len(t.asks) == 0 || !t.first { // only calls to a channel have to arrive in order
 		return due
 	}
 	gap := min(float64(orderGap.Milliseconds()), period/calls/2)
@@ -184,7 +184,7 @@ func (t *turn) earliest(c bridge.Call, now float64) float64 {
 	return max(due, max(allowed(0)+later, following)+math.Mod(t.queue, calls)*gap)
 }
 
-// use notes that the call is made at a time.
+// use records that the call is made at a time.
 func (t *turn) use(c bridge.Call, due, calls float64) {
 	t.forget(c.Key)
 	if t.Calls == 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// reloadEvery is the interval at which the map of a Cluster's slots is read
-// again while commands fail. On its own, the client keeps its old map for most
-// of a minute after a master has died.
+// reloadEvery is the interval at which the slot map of a Cluster is reloaded
+// while commands fail. Without this, the client keeps its old map for almost a
+// minute after a master has died.
 const reloadEvery = time.Second
 
 // clusterWatch notices when commands to a Cluster fail.

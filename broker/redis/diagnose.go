@@ -21,7 +21,7 @@ const (
 	pingWarns   = 20 * time.Millisecond // each click takes a few round trips within 3 s
 	clockWarns  = 5 * time.Second
 	memoryWarns = 0.8 // of maxmemory
-	// Versions older than the oldest lack commands that the scripts use.
+	// Older versions of Redis lack commands that the scripts use.
 	oldestMajor, oldestMinor = 6, 2
 	preferredMajor           = 7
 )
@@ -33,7 +33,7 @@ func Diagnose(ctx context.Context, client rdb.UniversalClient, prefix string, wa
 	if err := client.Ping(ctx).Err(); err != nil {
 		public := bridge.PublicError(unavailable(ctx, silent(err)))
 		detail := public.Message
-		if _, answered := errors.AsType[rdb.Error](err); !answered { // otherwise, the message has it
+		if _, answered := errors.AsType[rdb.Error](err); !answered { // otherwise, the message contains it
 			detail += ": " + err.Error()
 		}
 		r.add("reach", bridge.FindingFailed, detail, cmp.Or(public.Hint, "start Redis, and check redis.url, the password and the network"))
@@ -55,7 +55,8 @@ func Diagnose(ctx context.Context, client rdb.UniversalClient, prefix string, wa
 
 type report struct{ findings []bridge.Finding }
 
-// add adds a finding once: the masters of a Cluster mostly have the same ones.
+// add adds each finding once, because the masters of a Cluster usually have the
+// same findings.
 func (r *report) add(check string, s bridge.FindingStatus, detail, fix string) {
 	f := bridge.Finding{Check: "redis." + check, Status: s, Detail: detail, Fix: fix}
 	if !slices.Contains(r.findings, f) {
@@ -86,7 +87,7 @@ func (r *report) latency(ctx context.Context, client rdb.UniversalClient) {
 	r.add("latency", bridge.FindingOK, detail, "")
 }
 
-// server checks one server by its INFO.
+// server checks one server with the output of INFO.
 func (r *report) server(ctx context.Context, c *rdb.Client, waits int) error {
 	info, err := c.InfoMap(ctx).Result()
 	if err != nil {

@@ -1,4 +1,4 @@
-// The ways of a click and of a request: bridge/life → this file → deliver.go of bridge/engine.
+// Path of a click and of a request: bridge/life → this file → deliver.go of bridge/engine.
 
 package redis
 
@@ -53,9 +53,10 @@ func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	return s.result(ctx, c, versions, one.reply)
 }
 
-// Confirm implements broker.Store. Redis waits only for what the connection has
-// written, so it writes something. The same master compares the versions: after a
-// failover, it may not have what another one returned.
+// Confirm implements broker.Store. Redis waits only for data that the
+// connection has written, so Confirm writes something. The same master compares
+// the versions, because after a failover it may not have the data that another
+// master returned.
 func (s *Store) Confirm(ctx context.Context, read ...broker.Version) error {
 	if s.queue.replicas == 0 {
 		return nil
@@ -88,7 +89,8 @@ func (a *args) key(name string)   { a.keys = append(a.keys, name) }
 func (a *args) add(values ...any) { a.argv = append(a.argv, values...) }
 func (a *args) time(t time.Time)  { a.add(optionalMillis(t)) }
 
-// ttl adds a time to live, which is at least 1 ms unless it is forever.
+// ttl adds a time to live. It is at least 1 ms unless the document never
+// expires.
 func (a *args) ttl(d time.Duration) {
 	if d != 0 {
 		d = max(d, time.Millisecond)
@@ -111,9 +113,10 @@ func optionalMillis(t time.Time) string {
 	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// A change with jobs counts only if the clock of the server is still about what its
-// rule took for it: behind by less than clockBack, and ahead by less than clockAhead.
-// Otherwise, after a jump of that clock, its jobs would be due at the wrong time.
+// A change with jobs counts only if the clock of the server differs little from
+// the time that its rule used: less than clockBack behind, and less than
+// clockAhead ahead. After a jump of the clock, its jobs would be due at the
+// wrong time.
 const (
 	clockBack  = 5 * time.Second
 	clockAhead = time.Minute
@@ -203,7 +206,8 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 }
 
-// queueOf returns the key of the queue of a job, or that of the jobs.
+// queueOf returns the key of the queue of a job. For a job without a queue, it
+// returns the key of the jobs.
 func (s *Store) queueOf(j broker.Job) string {
 	if q := j.Queue(); q != "" {
 		return s.keys.queue(q)
@@ -235,7 +239,7 @@ func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, r
 	case "time":
 		return broker.Done{}, broker.Untimely{At: at}
 	case "full":
-		n, _ := strconv.Atoi(rest[0]) // the script returns it
+		n, _ := strconv.Atoi(rest[0]) // only the script returns it
 		return broker.Done{}, broker.Full{Index: c.Below[n-1].Index}
 	default:
 		if entries, mine := s.applied(c, versions, rest); mine {
@@ -249,9 +253,10 @@ func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, r
 	}
 }
 
-// applied reports whether the stored documents of a stale change are those of the change
-// itself. The client sends it again if the reply is lost. No other change has the same
-// versions. It also returns the IDs of the entries that the documents have.
+// applied reports whether the stored documents of a stale change come from the
+// change itself. If a reply is lost, the client sends the change again. No
+// other change has the same versions. It also returns the IDs of the entries of
+// the documents.
 func (s *Store) applied(c broker.Change, versions []int64, stored []string) (entries []string, mine bool) {
 	entries, stored = make([]string, len(c.Journal)), stored[len(c.If):]
 	for n, d := range c.Put {
@@ -266,7 +271,7 @@ func (s *Store) applied(c broker.Change, versions []int64, stored []string) (ent
 			return nil, false
 		}
 		if d.Noted > 0 {
-			entries[d.Noted-1] = entry[1:] // after the mark
+			entries[d.Noted-1] = entry[1:] // the digits after the mark
 		}
 		mine, stored = true, stored[1:]
 	}
@@ -274,7 +279,7 @@ func (s *Store) applied(c broker.Change, versions []int64, stored []string) (ent
 }
 
 func millis(s string) time.Time {
-	n, _ := strconv.ParseInt(s, 10, 64) // only scripts and Redis write it
+	n, _ := strconv.ParseInt(s, 10, 64) // only scripts and Redis write the value
 	return time.UnixMilli(n).UTC()
 }
 
@@ -299,7 +304,7 @@ func (s *Store) Range(ctx context.Context, q broker.Query) ([]broker.Member, err
 	}
 	out := make([]broker.Member, len(found))
 	for n, z := range found {
-		name, _ := z.Member.(string) // every member is a string
+		name, _ := z.Member.(string) // every member of an index is a string
 		out[n] = broker.Member{Index: q.Index, Name: name, At: time.UnixMilli(int64(z.Score)).UTC()}
 	}
 	return out, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// storedFormat is the format of everything that nod stores. Raise it with every
-// change after which a daemon before the change could misread the data, or a
-// daemon after it could misread older data.
+// storedFormat is the format of all stored data. Raise it with every change
+// after which an older daemon could misread the data, or a newer daemon could
+// misread older data.
 const storedFormat = 4
 
 // installation is the document about an installation as a whole. The first daemon
@@ -51,14 +51,15 @@ func (s *Store) claimInstallation(ctx context.Context) error {
 	return checkInstallation(s.keys.prefix, raw)
 }
 
-// CheckFormat returns a function to call with each new connection to the Redis of
-// the installation with a prefix. It refuses a connection to data that nod cannot
-// use, because Redis may be restored, or replaced, while a daemon runs.
+// CheckFormat returns a function that must be called with each new connection
+// to the Redis of the installation with a prefix. It refuses a connection to
+// data that nod cannot use, because Redis may be restored or replaced while a
+// daemon runs.
 func CheckFormat(prefix string) func(context.Context, *rdb.Conn) error {
 	prefix = cmp.Or(prefix, DefaultPrefix)
 	return func(ctx context.Context, conn *rdb.Conn) error {
 		raw, err := conn.Get(ctx, (keys{prefix}).installation()).Result()
-		if _, refused := errors.AsType[rdb.Error](err); refused { // there is none, or another node of a Cluster has it
+		if _, refused := errors.AsType[rdb.Error](err); refused { // missing, or on another node of a Cluster
 			return nil
 		}
 		if err != nil {
@@ -68,9 +69,10 @@ func CheckFormat(prefix string) func(context.Context, *rdb.Conn) error {
 	}
 }
 
-// once returns the value of a key that is written once: the stored one, or value
-// for a new installation. It writes nothing if there is one, because a full Redis
-// refuses that, and a daemon must be able to start then.
+// once returns the value of a key that is written only once: the stored value,
+// or the given value for a new installation. If the key exists, it writes
+// nothing, because a full Redis refuses writes, and a daemon must be able to
+// start in that case.
 func once(ctx context.Context, client rdb.UniversalClient, key, value string) (string, error) {
 	stored, err := client.Get(ctx, key).Result()
 	if errors.Is(err, rdb.Nil) {

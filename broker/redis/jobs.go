@@ -74,7 +74,7 @@ func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (br
 func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, err error) {
 	var all, letters *rdb.IntCmd
 	var first *rdb.ZSliceCmd
-	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "-inf", Stop: "(+inf", Count: 1} // the others wait
+	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "-inf", Stop: "(+inf", Count: 1} // others wait
 	_, err = s.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
 		all, letters, first = p.ZCard(ctx, s.keys.jobs()), p.LLen(ctx, s.keys.dead()), p.ZRangeArgsWithScores(ctx, soonest)
 		return nil

@@ -22,9 +22,9 @@ type readiness struct {
 	err  error
 }
 
-// Ready returns an error unless Redis stores requests and decisions right now. It
-// tries that with keys of its own, at most once a second, however many callers
-// ask.
+// Ready returns an error unless Redis can store requests and decisions now. It
+// tests this with its own keys, at most once a second, regardless of the number
+// of callers.
 func (s *Store) Ready(ctx context.Context) error {
 	r := &s.ready
 	select {
@@ -37,10 +37,10 @@ func (s *Store) Ready(ctx context.Context) error {
 		return r.err
 	}
 	err := s.probe(ctx, s.scripts.probe)
-	if err != nil && ctx.Err() != nil { // the error of the connection says less
+	if err != nil && ctx.Err() != nil { // the connection error has fewer details
 		err = silent(ctx.Err())
 	}
-	if !errors.Is(err, context.Canceled) { // that says nothing about Redis
+	if !errors.Is(err, context.Canceled) { // this does not mean that Redis has a problem
 		r.at, r.err = time.Now(), err
 	}
 	return err
@@ -56,7 +56,8 @@ func silent(err error) error {
 	return err
 }
 
-// try tries for Diagnose what a daemon tries at its start and while it runs.
+// try runs, for Diagnose, the same checks as a daemon at its start and while it
+// runs.
 func try(ctx context.Context, client rdb.UniversalClient, prefix string, waits int) error {
 	s := &Store{client: client, keys: keys{prefix}}
 	flags, err := scriptFlags(ctx, client)
@@ -72,9 +73,9 @@ func try(ctx context.Context, client rdb.UniversalClient, prefix string, waits i
 	return s.tryOthers(ctx, waits)
 }
 
-// tryRights tries every command that nod needs, before a request is stored that
-// a missing right would leave half resolved. Redis may be full: what is pending
-// can be resolved then.
+// tryRights tries every command that nod needs. This happens before a request
+// is stored, because a missing right would leave a stored request half
+// resolved. Redis may be full, because pending requests can be resolved then.
 func (s *Store) tryRights(ctx context.Context, waits int) error {
 	err := s.probe(ctx, s.scripts.rights)
 	if rdb.HasErrorPrefix(err, "OOM ") {
@@ -99,7 +100,7 @@ func (s *Store) tryOthers(ctx context.Context, waits int) error {
 	return nil
 }
 
-// tried are the commands of nod, one on each line, with the kind of each key.
+// tried lists the commands of nod, one on each line, with the kind of each key.
 const tried = `SET @s 1
 SET @s 1 PX 1000
 SETNX @s 1
@@ -149,7 +150,7 @@ func (s *Store) probe(ctx context.Context, script *rdb.Script) error {
 	if err := script.Run(ctx, s.client, s.keys.probe(), tried).Err(); err != nil {
 		return unavailable(ctx, err)
 	}
-	return transact(ctx, s.client, func(p rdb.Pipeliner) error { // it changes nothing
+	return transact(ctx, s.client, func(p rdb.Pipeliner) error { // this command changes nothing
 		p.Get(ctx, s.keys.installation())
 		p.Time(ctx)
 		return nil

@@ -15,24 +15,24 @@ import (
 // used, because it is declared experimental and its callers cannot leave before
 // the reply arrives.
 const (
-	queueFlushers = 2       // one sends while the other waits for replies
+	queueFlushers = 2       // one batch is sent while the other waits for replies
 	queueBatch    = 256     // calls
-	queueBytes    = 1 << 20 // of arguments; a batch of this size is sent
-	queueLength   = 1024    // calls; further callers wait
+	queueBytes    = 1 << 20 // size of the arguments; a batch of this size is sent
+	queueLength   = 1024    // number of calls; further callers wait
 	replicaWait   = time.Second
-	// A call is tried again while a Cluster moves its keys one by one.
+	// Retries of a call while a Cluster moves its keys one by one.
 	movingPause = 50 * time.Millisecond
 	movingTries = 100
 )
 
-// call is a script to run, or commands that only read. Its results may be read once
-// done is closed.
+// call is a script to run, or a list of read commands. Its results may be read
+// after done is closed.
 type call struct {
 	ctx        context.Context
 	script     *rdb.Script // nil for a read
 	keys       []string
 	args       []any
-	replicated bool // it succeeds only once the replicas have confirmed it
+	replicated bool // the call succeeds only after the replicas have confirmed it
 	read       func(rdb.Pipeliner)
 
 	reply *rdb.Cmd
@@ -94,8 +94,8 @@ func (q *queue) close() {
 	}
 }
 
-// do runs a call. It returns ctx's error if ctx ends first; then it is unknown
-// whether the call took effect.
+// do runs a call. It returns ctx's error if ctx ends first. In that case, it is
+// unknown whether the call took effect.
 func (q *queue) do(ctx context.Context, c *call) error {
 	for range movingTries {
 		if err := q.once(ctx, c); err != nil {
@@ -114,7 +114,7 @@ func (q *queue) once(ctx context.Context, c *call) error {
 		q.send(ctx, []*call{c})
 		return nil
 	}
-	if len(q.calls) == 0 { // nothing to join: the caller sends it directly
+	if len(q.calls) == 0 { // there is no batch to join: the caller sends the call directly
 		select {
 		case q.slots <- struct{}{}:
 			q.send(ctx, []*call{c})
@@ -151,7 +151,7 @@ func (q *queue) flush() {
 	}
 }
 
-// gather collects the waiting calls into a batch with c.
+// gather collects the waiting calls in a batch with c.
 func (q *queue) gather(c *call) []*call {
 	batch, bytes := []*call{c}, c.size()
 	for len(batch) < queueBatch && bytes < queueBytes {
@@ -168,7 +168,7 @@ func (q *queue) gather(c *call) []*call {
 	return batch
 }
 
-// send runs calls. Their errors are in their commands.
+// send runs calls. The commands of the calls hold their errors.
 func (q *queue) send(ctx context.Context, batch []*call) {
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
@@ -179,7 +179,7 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 	}
 }
 
-// exec runs calls in one pipeline and returns those whose script the server
+// exec runs calls in one pipeline. It returns the calls whose script the server
 // does not have.
 func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner, *call) *rdb.Cmd) []*call {
 	var copies *rdb.IntCmd
@@ -198,7 +198,7 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner,
 			replicated = replicated || c.replicated
 		}
 		if replicated && q.replicas > 0 {
-			copies = rdb.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner has no Wait
+			copies = rdb.NewIntCmd(ctx, "wait", q.replicas, replicaWait.Milliseconds()) // a Pipeliner cannot wait
 			_ = p.Process(ctx, copies)                                                  // this only queues it
 		}
 		return nil

@@ -1,6 +1,6 @@
-// Package redis keeps what nod stores in Redis: one server, a Sentinel group or a
-// Cluster. All keys of an installation are in one slot, so that a change is one run
-// of one script. Start with Do in do.go, and with lua/do.lua.
+// Package redis stores the data of nod in Redis: one server, a Sentinel group
+// or a Cluster. All keys of an installation are in one slot, so that one run of
+// a script can apply a change. Start with Do in do.go, and with lua/do.lua.
 package redis
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// DefaultPrefix is the first part of every key unless Options say otherwise.
+// DefaultPrefix is the first part of every key if Options does not set one.
 const DefaultPrefix = "nod"
 
 // nodeName is the length of the random name of a process.
@@ -28,16 +28,17 @@ type Options struct {
 	// Client talks to one Redis, a Sentinel group or a Cluster. Create it with
 	// ContextTimeoutEnabled. Otherwise a hung server blocks every caller.
 	Client rdb.UniversalClient
-	// Prefix is the first part of every key. If empty, it is DefaultPrefix.
+	// Prefix is the first part of every key. If it is empty, DefaultPrefix is
+	// used.
 	Prefix string
-	// Seals are those of the deployment.
+	// Seals are the seals of the deployment.
 	Seals *broker.Seals
-	// WaitReplicas is the number of replicas that must confirm what has to be kept
-	// within a second; otherwise the call returns CodeUnavailable and can be
-	// repeated. Zero means that the master alone counts. It has no effect on a
-	// Cluster, where WAIT cannot be sent to the node in question.
+	// WaitReplicas is the number of replicas that must confirm a replicated
+	// change within a second. Otherwise, the call returns CodeUnavailable and
+	// can be repeated. Zero means that only the master has to confirm. It has
+	// no effect on a Cluster, where WAIT cannot be sent to a specific node.
 	WaitReplicas int
-	Log          *slog.Logger // nil discards output
+	Log          *slog.Logger // a nil logger discards output
 }
 
 // Store implements broker.Store. It is safe for concurrent use. Close ends its
@@ -49,9 +50,9 @@ type Store struct {
 	scripts   scripts
 	log       *slog.Logger
 	queue     *queue
-	confirmed *queue // of changes that wait for replicas, so that others do not; may be nil
+	confirmed *queue // queue of the changes that wait for replicas, so that other changes do not wait; may be nil
 	ready     readiness
-	offset    atomic.Int64 // of the server's clock, in ns
+	offset    atomic.Int64 // difference to the server's clock, in ns
 	stop      context.CancelFunc
 	done      sync.WaitGroup
 }
@@ -61,8 +62,8 @@ var (
 	_ bridge.Turns = (*Store)(nil)
 )
 
-// New connects to Redis, and checks the format of what is stored and the rights of
-// the user.
+// New connects to Redis. It checks the format of the stored data and the rights
+// of the user.
 func New(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{
 		client: o.Client, keys: keys{cmp.Or(o.Prefix, DefaultPrefix)}, seals: o.Seals, log: o.Log,
@@ -106,15 +107,16 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// NewReader returns a store that only reads documents and indexes, for an inspection.
-// It does not check seals, for which it would need keys, and has nothing to close.
+// NewReader returns a store that only reads documents and indexes, for an
+// inspection. It does not check seals, because it has no keys. It does not need
+// to be closed.
 func NewReader(client rdb.UniversalClient, prefix string) *Store {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	return &Store{client: client, keys: keys{cmp.Or(prefix, DefaultPrefix)}, seals: broker.NewSeals(), queue: &queue{client: client, ctx: done}}
 }
 
-// Close sends what is queued, and stops the background work.
+// Close sends the queued calls, and stops the background work.
 func (s *Store) Close() error {
 	s.stop()
 	s.done.Wait()
@@ -129,7 +131,7 @@ func (s *Store) closeQueues() {
 	}
 }
 
-// learn notes the time of the server.
+// learn updates the difference to the server's clock.
 func (s *Store) learn(now time.Time) { s.offset.Store(int64(now.Sub(time.Now().Round(0)))) }
 
 // Now implements broker.Store.
@@ -137,9 +139,9 @@ func (s *Store) Now() time.Time {
 	return time.Now().Add(time.Duration(s.offset.Load())).Truncate(time.Millisecond)
 }
 
-// keys builds the names of all keys. No other code does: scripts are passed their
-// keys. All of them have the same hash tag, so that they are in one slot of a
-// Cluster. A key without a TTL stays until it is deleted.
+// keys builds the names of all keys. No other code does: scripts receive their
+// keys as arguments. All of the names have the same hash tag, so that they are
+// in one slot of a Cluster. A key without a TTL stays until it is deleted.
 type keys struct{ prefix string }
 
 func (k keys) in(rest string) string { return k.prefix + ":{" + k.prefix + "}:" + rest }
@@ -150,14 +152,14 @@ func (k keys) doc(d broker.Key) string { return k.in("d:" + d.String()) }
 // index is a sorted set of names by time, in ms.
 func (k keys) index(name string) string { return k.in("x:" + name) }
 
-// jobs is a sorted set of the jobs by the time from which they can be claimed, in ms,
-// and states a hash of the states of those that were; see lua/job.lua. A queue is a list of jobs.
+// jobs is a sorted set of the jobs by the time from which they can be claimed,
+// in ms. States is a hash with the states of jobs that were claimed; see
+// lua/job.lua. A queue is a list of jobs.
 func (k keys) jobs() string             { return k.in("jobs") }
 func (k keys) states() string           { return k.in("states") }
 func (k keys) queue(name string) string { return k.in("q:" + name) }
 
-// dead is a list of the values of jobs that could not be done, newest first, at most
-// 1000.
+// dead is a list of the values of dead letters, newest first, at most 1000.
 func (k keys) dead() string { return k.in("dead") }
 
 // stream is a stream of entries. Their fields are those of broker.Entry.
@@ -166,10 +168,10 @@ func (k keys) stream(s broker.Stream) string { return k.in("s:" + string(s)) }
 // tally is a string, a number.
 func (k keys) tally(name string) string { return k.in("n:" + name) }
 
-// turns are the keys of a rate limit of a platform, which live for a day after
-// the last call: a hash with its state, see lua/turn.lua, and sorted sets of
-// the turns by time, of the posts and of the edits that wait by their order, and
-// of all that wait by the time when each asks again.
+// turns are the keys of a rate limit of a platform. They live for a day after
+// the last call. They consist of a hash with the state (see lua/turn.lua) and
+// of sorted sets: the turns by time, the waiting posts and the waiting edits by
+// their order, and all waiting calls by the time when each asks again.
 func (k keys) turns(platform, line string) []string {
 	of := k.in("turns:" + platform + ":" + line + ":")
 	return []string{of + "s", of + "t", of + "p", of + "e", of + "a"}
@@ -181,7 +183,8 @@ func (k keys) probe() []string {
 }
 
 // installation is a string, the document about the installation as JSON; see
-// installation.go. It has no hash tag, because each version of nod must find it.
+// installation.go. It has no hash tag, because every version of nod must be
+// able to find it.
 func (k keys) installation() string { return k.prefix + ":conf" }
 
 // daemons is a hash of the running daemons, each with the fingerprint of its

@@ -10,13 +10,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// allowIt is what to do about a right that is missing. Redis says so in other words if a
-// script needs it, and Redis 7.2 and Valkey in others again.
+// allowIt is the hint for a missing right. Redis words the error differently if
+// a script needs the right. Redis 7.2 and Valkey use other words again.
 const allowIt = "allow it to the user in redis.url; docs/operate/redis.md has the ACL rule that nod needs"
 
-// refusals are the answers of Redis to a command that nod needs, by how they
-// begin, and what to do about each. A script that ran into one has it in the
-// middle of its error in Redis 6.
+// refusals lists the beginnings of the errors that Redis returns for commands
+// of nod, with the fix for each. If a script causes the error, Redis 6 puts
+// this text in the middle of its own error.
 var refusals = []struct{ start, hint string }{
 	{"OOM", "raise maxmemory, and keep the eviction policy noeviction"},
 	{"NOPERM", allowIt},
@@ -39,9 +39,9 @@ var refusals = []struct{ start, hint string }{
 	{"syntax error", "upgrade Redis to 6.2 or newer"},
 }
 
-// transact sends commands of which Redis runs all or none. If it refuses one of
-// them, its answer to that one says why, and its answer to the others and to the
-// whole only that it runs none.
+// transact sends commands of which Redis runs all or none. If Redis refuses one
+// of them, only the reply to that command contains the reason. The other
+// replies say only that nothing was run.
 func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pipeliner) error) error {
 	cmds, err := client.TxPipelined(ctx, queue)
 	for _, cmd := range cmds {
@@ -55,12 +55,13 @@ func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pi
 	return unavailable(ctx, err)
 }
 
-// maxRefusal is the length to which an answer of Redis is cut, in bytes.
+// maxRefusal is the maximum length of an error text of Redis, in bytes. Longer
+// texts are truncated.
 const maxRefusal = 200
 
-// unavailable adds a code to errors of Redis, and a hint to its answers. The error of a
-// context passes unchanged if ctx has ended: otherwise it is a timeout of the client,
-// such as that of a connection that cannot be opened.
+// unavailable adds a code to errors of Redis, and a hint to its error replies.
+// If ctx has ended, the error of a context passes unchanged. Otherwise, such an
+// error is a timeout of the client, for example while it opens a connection.
 func unavailable(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -91,8 +92,7 @@ func unavailable(ctx context.Context, err error) error {
 	return refusal{refused, answer}
 }
 
-// refusal is an answer of Redis that refuses a command. Its text says the same as
-// the answer.
+// refusal is an error reply of Redis. Its text is the text of the reply.
 type refusal struct {
 	public *bridge.Error
 	answer rdb.Error

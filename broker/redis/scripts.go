@@ -17,7 +17,7 @@ var luaFiles embed.FS
 type scripts struct{ do, urgent, claim, release, turn, hold, probe, rights *rdb.Script }
 
 // loadScripts loads each script with load. Scripts that only resolve or deliver
-// what is already stored must work even when Redis is out of memory.
+// stored requests must work even when Redis is out of memory.
 func loadScripts(load func(allowOOM bool, parts ...string) *rdb.Script) scripts {
 	return scripts{
 		do: load(false, "job", "do"), urgent: load(true, "job", "do"), claim: load(true, "job", "claim"), release: load(true, "job", "release"),
@@ -25,7 +25,8 @@ func loadScripts(load func(allowOOM bool, parts ...string) *rdb.Script) scripts 
 	}
 }
 
-// compile returns the scripts for a Redis with or without flags of scripts.
+// compile returns the scripts for a Redis that supports script flags, or for
+// one that does not.
 func compile(flags bool) (scripts, error) {
 	var failed error
 	s := loadScripts(func(allowOOM bool, parts ...string) *rdb.Script {
@@ -39,11 +40,11 @@ func compile(flags bool) (scripts, error) {
 	return s, failed
 }
 
-// allowsOOM is the first line of a script that runs when Redis is out of memory.
-// Redis 7 and newer understand it.
+// allowsOOM is the first line of a script that runs when Redis is out of
+// memory. Redis 7 and later understand it.
 const allowsOOM = "#!lua flags=allow-oom\n"
 
-// source returns the text of a script, with what every script begins with.
+// source returns the text of a script with the common first part.
 func source(parts []string) (string, error) {
 	var s strings.Builder
 	for _, part := range append([]string{"base"}, parts...) {
@@ -56,8 +57,8 @@ func source(parts []string) (string, error) {
 	return s.String(), nil
 }
 
-// scriptFlags reports whether Redis understands flags of scripts. It tries one,
-// because INFO, which has the version, may be forbidden.
+// scriptFlags reports whether Redis understands script flags. It tries a script
+// with flags, because INFO, which returns the version, may be forbidden.
 func scriptFlags(ctx context.Context, c rdb.UniversalClient) (bool, error) {
 	err := c.Eval(ctx, allowsOOM+"return 1", nil).Err()
 	if err != nil && strings.Contains(err.Error(), "compiling") {

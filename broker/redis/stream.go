@@ -78,8 +78,8 @@ func (s *Store) Copy(ctx context.Context, st broker.Stream, all []broker.Entry) 
 	return nil
 }
 
-// Trim implements broker.Store. Streams are trimmed to a lowest ID, and not by
-// deletions: a deletion of an entry is evidence of tampering.
+// Trim implements broker.Store. It trims streams to a lowest ID, and does not
+// delete entries, because a deletion is evidence of tampering.
 func (s *Store) Trim(ctx context.Context, st broker.Stream, through string) error {
 	ms, n, _ := strings.Cut(through, "-")
 	seq, err := strconv.ParseUint(n, 10, 64)
@@ -116,16 +116,17 @@ func (s *Store) Census(ctx context.Context, st broker.Stream) (broker.Census, er
 const (
 	followBatch = 1000
 	followBlock = time.Second
-	followPause = 250 * time.Millisecond // after an error
-	// followSlack is the time in addition to followBlock after which a connection
-	// counts as broken.
+	followPause = 250 * time.Millisecond // pause after an error
+	// followSlack is the time in addition to followBlock after which a
+	// connection is considered broken.
 	followSlack = time.Second
 )
 
-// Follow implements broker.Store. Redis does not say that the journal has lost
-// entries, which happens at a failover, or if it was trimmed. So the entry at the
-// position is read each time as well. If it is gone, entries may
-// be missing, and the end of the journal becomes the position.
+// Follow implements broker.Store. Redis does not report that the journal has
+// lost entries, which happens at a failover and when the journal is trimmed.
+// Therefore, Follow also reads the entry at its position each time. If that
+// entry is gone, entries may be missing, and Follow continues from the end of
+// the journal.
 func (s *Store) Follow(ctx context.Context, after string, f func([]broker.Entry), lost func()) {
 	at, sure := after, after != ""
 	for ctx.Err() == nil {
@@ -154,8 +155,9 @@ func (s *Store) Follow(ctx context.Context, after string, f func([]broker.Entry)
 // beginning is the position before all entries.
 const beginning = "0-0"
 
-// position returns a position from which to follow: the given one, if the journal
-// still has its entry, or else its end. An empty one stands for the end.
+// position returns a position from which to follow: the given one, if the
+// journal still has its entry, or the end of the journal. An empty position
+// stands for the end.
 func (s *Store) position(ctx context.Context, at string) (next string, same bool, err error) {
 	key := s.keys.stream(broker.Journal)
 	if at != "" {
@@ -175,9 +177,10 @@ func (s *Store) position(ctx context.Context, at string) (next string, same bool
 	return next, next == at, nil
 }
 
-// await returns the next entries after a position, and none if there are none for a
-// while. It also reports whether the journal has the entry at the position: after a
-// failover, the client sends both commands again on another connection.
+// await returns the next entries after a position. It returns none if there are
+// none for a while. It also reports whether the journal has the entry at the
+// position. After a failover, the client sends both commands again on another
+// connection.
 func (s *Store) await(ctx context.Context, at string) (found []broker.Entry, same bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, followBlock+followSlack)
 	defer cancel()

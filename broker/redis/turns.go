@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// The order and the use of each rate limit are in Redis, so that all daemons
-// together stay within it, and the line of a channel is the same for all.
+// The state of each rate limit is in Redis, so that all daemons together stay
+// within the limit, and share one queue for each channel.
 
 // Turn implements bridge.Turns.
 func (s *Store) Turn(ctx context.Context, c bridge.Call) (time.Duration, error) {

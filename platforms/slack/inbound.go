@@ -1,4 +1,4 @@
-// The way of a click: this file → rooms.go of bridge/rooms.
+// Path of a click: this file → rooms.go of bridge/rooms.
 
 package slack
 

@@ -1,4 +1,4 @@
-// The ways of a click and of a request: deliver.go of bridge/engine → this file, the last one.
+// Path of a click and of a request: deliver.go of bridge/engine → this file, the last one.
 
 package slackmsg
 
