@@ -46,7 +46,7 @@ const (
 )
 
 // Reader holds the store methods that the API needs to list requests, stream
-// events and check the store's health.
+// events and check the health of the store.
 type Reader interface {
 	List(context.Context, bridge.ListFilter) (bridge.List, error)
 	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
@@ -95,8 +95,8 @@ type Options struct {
 	// Proven, if not nil, is called for each request with a valid token.
 	Proven func(*http.Request)
 	// Refused, if not nil, is called for each request without a valid token. It
-	// returns how long the sender has to wait before it tries again; zero means
-	// that the sender does not have to wait.
+	// returns the time for which the sender has to wait before its next
+	// attempt. Zero means that the sender does not have to wait.
 	Refused func(*http.Request) time.Duration
 	// Parked, if not nil, counts the calls in progress that are no longer
 	// connections of the http.Server, so that a Shutdown does not wait for them.
@@ -232,7 +232,7 @@ func MaxBody(path string) int64 {
 	return maxBody
 }
 
-// requestRead removes the read deadline once the body is read, because the
+// requestRead removes the read deadline after the body is read, because the
 // connection stays open while the caller waits. The ResponseWriters of tests do
 // not support deadlines, so the error is ignored.
 func requestRead(w http.ResponseWriter) {
@@ -321,7 +321,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r.Method, r.URL.Path, err)
 }
 
-// fail is report for a caller that is still connected.
+// fail reports an error to a caller that is still connected.
 func (s shared) fail(w http.ResponseWriter, method, path string, err error) {
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		s.log.Error("request failed", "method", method, "path", path, "error", err)
@@ -331,7 +331,7 @@ func (s shared) fail(w http.ResponseWriter, method, path string, err error) {
 	fail(w, e)
 }
 
-// waiting returns how long a call waits. Zero means that it does not wait.
+// waiting returns the wait time of a call. Zero means that it does not wait.
 func waiting(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
 	if v == "" {

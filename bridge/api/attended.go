@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// attendEvery is the time between two checks of a session.
+	// attendEvery is the interval between two checks of a session.
 	attendEvery = bridge.PresenceTTL / 2
 	// attendPause is the shortest time between the checks of two sessions. It
-	// limits what the checks cost, however many sessions wait.
+	// limits the cost of the checks, regardless of the number of sessions.
 	attendPause = 5 * time.Millisecond
 )
 

@@ -22,7 +22,7 @@ func fail(w http.ResponseWriter, e *bridge.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	// The caller may have disconnected, so the error has no recipient.
+	// The caller may have disconnected, so no one may receive the error.
 	_ = write(w, e.Code.HTTPStatus(), errorBody{e})
 }
 
@@ -33,7 +33,7 @@ func write(w http.ResponseWriter, status int, v any) error {
 	}
 	h := w.Header()
 	h["Content-Type"] = contentJSON
-	h["Content-Length"] = []string{strconv.Itoa(len(raw) + 1)} // otherwise it is sent in chunks
+	h["Content-Length"] = []string{strconv.Itoa(len(raw) + 1)} // otherwise the body is sent in chunks
 	w.WriteHeader(status)
 	_, err = w.Write(append(raw, '\n'))
 	return err
@@ -88,7 +88,7 @@ func bodyError(err error) error {
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bridge.Errorf(bridge.CodeInvalid, "body: larger than %d bytes", big.Limit)
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) { // the network was slow, so the caller can try again
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the network was slow, so the caller can retry
 		return bridge.Errorf(bridge.CodeUnavailable, "body: it did not arrive within %s", bodyTimeout)
 	}
 	return bridge.Errorf(bridge.CodeInvalid, "body: cannot be read")

@@ -16,8 +16,8 @@ const (
 	connectionHeader = "Nod-Connection"
 )
 
-// doubtHeader holds a reason why no rule may allow what a call asks, which only
-// the machine of the agent can see; see [bridge.Act].
+// doubtHeader holds a reason that no rule may allow the operation of a call.
+// Only the machine of the agent can know it; see [bridge.Act].
 const doubtHeader = "Nod-Doubt"
 
 // doubtsOf returns the doubts of a call.
@@ -31,7 +31,7 @@ func doubtsOf(r *http.Request) ([]string, error) {
 	return doubts, nil
 }
 
-// callOf returns what the headers of a request say about its call.
+// callOf returns the identity of the call in the headers of a request.
 func callOf(r *http.Request) (bridge.CallID, error) {
 	for name, longest := range map[string]int{keyHeader: 200, callerHeader: 200, callHeader: 1000, connectionHeader: 200} {
 		switch all := r.Header.Values(name); {

@@ -40,7 +40,7 @@ var dialects = map[string]func([]byte) (dialect.Translation, error){
 	"ai_sdk":          aisdk.Approvals,
 }
 
-// frameCall returns the ID of a call from that of its frame.
+// frameCall returns the ID of a call, given the ID of its frame.
 func frameCall(id string) string { return dialect.CallID("frame", id) }
 
 // raw marks bytes that are already JSON.
@@ -63,7 +63,7 @@ func translateFrame(b []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "type: unknown type %q", f.Type).WithHint("use ask_request or approval_request")
 	}
 	r, err := decode(f.Payload)
-	r.ToolCall = f.ID // front ends are shown the request under this ID
+	r.ToolCall = f.ID // ID of the request for front ends
 	return dialect.One(r, frameCall(f.ID), func(rec bridge.Record) (any, error) { return raw(encode(f.ID, rec)) }).Named(askwidget.Names), err
 }
 

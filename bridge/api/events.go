@@ -106,7 +106,8 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 		case x.r.Context().Err() != nil:
 			return
 		case !x.follow:
-			// A regular end would make an incomplete history look complete.
+			// If the stream ended in the regular way, an incomplete history
+			// would look complete.
 			x.s.log.Warn("events not readable; closing the stream", "error", err)
 			panic(http.ErrAbortHandler)
 		default:
@@ -116,7 +117,8 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 	}
 }
 
-// withoutMetadata returns the data of an event as people read it; see forReader.
+// withoutMetadata returns the data of an event in the form that people read;
+// see forReader.
 func withoutMetadata(data json.RawMessage) json.RawMessage {
 	const name = "metadata"
 	if !bytes.Contains(data, []byte(`"`+name+`"`)) {
@@ -152,8 +154,8 @@ func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, 
 		for _, e := range batch {
 			rec, err := s.engine.Get(ctx, e.InteractionID)
 			if bridge.ErrorCode(err) == bridge.CodeNotFound {
-				// The request and its list of readers have been deleted after
-				// their retention.
+				// The request and its list of readers were deleted after their
+				// retention.
 				continue
 			}
 			may := false
@@ -183,8 +185,8 @@ func startStream(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// streamID returns a cursor as the ID of an event. A client that reconnects sends
-// it as Last-Event-ID. An empty one would mean now.
+// streamID returns a cursor as the ID of an event. A client that reconnects
+// sends it as Last-Event-ID. An empty ID would mean now.
 func streamID(cursor string) string { return cmp.Or(cursor, "0") }
 
 // emit writes events, or the cursor and a comment if there are none, and reports

@@ -19,19 +19,19 @@ type options struct {
 	grace          bridge.Duration
 	onTimeout      bridge.OnTimeout
 	join           bool
-	// These replace what the dialect does, unless they are nil.
+	// If these are not nil, they replace the settings of the dialect.
 	cancelOnDisconnect, oneAtATime *bool
 }
 
-// acknowledges is the query parameter of a caller that reports on its own when
-// its agent has the answer, by reading the requests.
+// acknowledges is the query parameter of a caller that reports separately when
+// its agent has received the answer, by reading the requests.
 const acknowledges = "acknowledges"
 
 func (a options) apply(r *bridge.Request) {
 	if r.Session == "" {
 		r.Session = a.session
 	}
-	r.Now = true // each format has an answer for an undeliverable request
+	r.Now = true // each format has its own answer for an undeliverable request
 	r.Route, r.Join = a.route, r.Join || a.join && r.Session != ""
 	r.CancelOnDisconnect = chosen(a.cancelOnDisconnect, r.CancelOnDisconnect)
 	r.OneAtATime = chosen(a.oneAtATime, r.OneAtATime && r.Session != "")
@@ -142,7 +142,7 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 			s.leaveAll(r.Context(), all[:n], call.Caller)
 			return dialect.Named(err, x.Names)
 		}
-		if rec.Interaction.ID == "" { // no gate selects it, so it was not stored
+		if rec.Interaction.ID == "" { // no gate selects the request, so it was not stored
 			return s.leave(w, t, rec)
 		}
 		if err := s.expect(r.Context(), t, x.Request, rec); err != nil {
@@ -153,9 +153,9 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 	return s.answerDialect(w, r, t, all, wait, rescue)
 }
 
-// leaveAll leaves the requests of a message of which another one was refused,
-// because the caller gets an error instead of their answers. Those for which other
-// callers wait stay open.
+// leaveAll leaves the requests of a message if one of its requests was refused,
+// because the caller gets an error instead of the answers. Requests for which
+// other callers wait stay open.
 func (s exchanges) leaveAll(ctx context.Context, all []waited, caller string) {
 	for _, x := range all {
 		_, err := s.engine.Leave(context.WithoutCancel(ctx), x.id, bridge.CallerName(caller), "another request of the same message was refused")
@@ -180,8 +180,9 @@ func (s exchanges) unstopped(ctx context.Context, rec bridge.Record) error {
 	return nil
 }
 
-// proveAnswer sends the response to a message with its evidence, and notes that
-// it has reached the agent, unless the agent acknowledges it on its own.
+// proveAnswer sends the response to a message with its evidence. It records
+// that the response has reached the agent, unless the agent acknowledges it
+// separately.
 func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dialect.Translation, records []bridge.Record, answers []any, caller string, acknowledged bool) error {
 	out, err := joined(t, answers)
 	if err != nil {
@@ -218,8 +219,8 @@ func (s exchanges) proveAnswer(ctx context.Context, w http.ResponseWriter, t dia
 	return nil
 }
 
-// leave sends the response to a message with one request, which is left to its
-// agent, with its evidence.
+// leave sends the response to a message with one request, with its evidence, if
+// the request is left to its agent.
 func (s exchanges) leave(w http.ResponseWriter, t dialect.Translation, rec bridge.Record) error {
 	answer, err := t.Exchanges[0].Answer(rec)
 	if err != nil {

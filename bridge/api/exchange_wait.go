@@ -15,8 +15,8 @@ type waited struct {
 	cancels bool // CancelOnDisconnect
 }
 
-// answerDialect waits for the requests of a message and responds. It lets
-// rescue respond to an error instead, unless rescue is nil.
+// answerDialect waits for the requests of a message and responds. If rescue is
+// not nil, it may respond to an error instead.
 func (s exchanges) answerDialect(
 	w http.ResponseWriter, r *http.Request, t dialect.Translation, all []waited, wait time.Duration, rescue rescue,
 ) error {
@@ -78,7 +78,7 @@ func (s exchanges) awaitAll(
 	return records, answers, nil
 }
 
-// readRest appends the records of the requests that have none yet.
+// readRest appends the missing records of the requests.
 func (s exchanges) readRest(ctx context.Context, records []bridge.Record, all []waited) ([]bridge.Record, error) {
 	for _, x := range all[len(records):] {
 		rec, err := s.readNow(ctx, x.id)

@@ -16,8 +16,8 @@ type grant struct {
 
 func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 
-// visible returns the grants that a caller may see: agents see their own,
-// auditors all, and people those that GrantsFor lists.
+// visible returns the grants that a caller may see: agents see their own
+// grants, auditors see all, and people see the grants that GrantsFor lists.
 func (s standing) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
 	switch {
 	case p.Agent != nil:

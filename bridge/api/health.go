@@ -15,8 +15,9 @@ type Health struct {
 	Status    string                   `json:"status"` // ok, degraded or down
 	Redis     bridge.Health            `json:"redis"`
 	Platforms map[string]bridge.Health `json:"platforms"`
-	// Keys reports whether the keys protect stored records against writers of
-	// Redis, and Audit whether the audit log can be sealed.
+	// Keys reports whether the keys protect stored records against other
+	// programs that write to Redis. Audit reports whether the audit log can be
+	// sealed.
 	Keys  bridge.Health `json:"keys"`
 	Audit bridge.Health `json:"audit"`
 }
@@ -48,7 +49,7 @@ func (s status) health(ctx context.Context) Health {
 }
 
 // healthz reports the health of every part. It responds with 503 only if Redis
-// stores nothing, because a restart does not fix an unreachable platform.
+// does not store data, because a restart does not fix an unreachable platform.
 func (s status) healthz(w http.ResponseWriter, r *http.Request) {
 	h := s.health(r.Context())
 	status := http.StatusOK

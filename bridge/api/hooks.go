@@ -48,9 +48,9 @@ func readHook(r *http.Request, agent hooks.Agent) (*dialect.HookInput, error) {
 	return in, bodyError(err)
 }
 
-// rescueHook answers a hook over HTTP that failed, for an agent that treats an
-// error as if the hook did not exist: it runs the call of a gate, and asks at its
-// own terminal about a permission. The command nod hook answers on its own.
+// rescueHook answers a hook over HTTP that failed, because the agent ignores a
+// hook that fails: it runs the call of a gate, and asks about a permission at
+// its own terminal. The command nod hook answers on its own.
 func (s exchanges) rescueHook(w http.ResponseWriter, r *http.Request, p Principal, agent hooks.Agent, in *dialect.HookInput, err error) error {
 	gate := slices.Contains(in.Events(), agent.Gate)
 	event := agent.Gate
@@ -125,7 +125,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	}
 	s.reportHook(r.Context(), p, t.Report, q)
 	if q.Get("join") == "" {
-		for n := range t.Exchanges { // identical calls without an ID cannot be told apart
+		for n := range t.Exchanges { // identical calls without an ID look the same
 			t.Exchanges[n].Request.Join = t.Exchanges[n].Request.CallID.ID == "" && t.Exchanges[n].Request.Session != ""
 		}
 	}
@@ -160,7 +160,7 @@ func (s exchanges) askHook(w http.ResponseWriter, r *http.Request, p Principal, 
 	return s.exchange(w, r, p, t, opts, wait, rescue)
 }
 
-// expect lets a later report of a hook find the request of its call.
+// expect allows a later report of a hook to find the request of its call.
 func (s exchanges) expect(ctx context.Context, t dialect.Translation, r bridge.Request, rec bridge.Record) error {
 	if t.Report == nil || r.Session == "" || r.Kind == bridge.KindNotice || rec.State == bridge.StateCancelled {
 		return nil

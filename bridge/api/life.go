@@ -141,7 +141,7 @@ type inbox struct {
 
 // messages returns the messages of a session as soon as there are any or the
 // wait is over. Messages are repeated until they are acknowledged. A named
-// reader gets only what people wrote, and no other reader gets that for a short
+// reader gets only messages from people, which no other reader gets for a short
 // time.
 func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	wait, err := waiting(r)
@@ -171,8 +171,8 @@ func (s sessions) messages(w http.ResponseWriter, r *http.Request, p Principal) 
 	}
 }
 
-// streamMessages sends the messages of a session as server-sent events,
-// each once in this stream. The next stream repeats messages that are not
+// streamMessages sends the messages of a session as server-sent events, and
+// sends each once in this stream. The next stream repeats messages that are not
 // acknowledged.
 func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Principal) error {
 	items, err := s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id"))
@@ -239,7 +239,7 @@ func (s sessions) availability(w http.ResponseWriter, r *http.Request, p Princip
 type remembered struct {
 	Key     string       `json:"key"`
 	Session string       `json:"session,omitempty"`
-	Scope   bridge.Scope `json:"scope,omitempty"` // if empty, nothing is remembered
+	Scope   bridge.Scope `json:"scope,omitempty"` // if empty, no scope is remembered
 }
 
 func (s sessions) recall(w http.ResponseWriter, r *http.Request, p Principal) error {

@@ -13,9 +13,9 @@ import (
 // such as https://app.example.com or https://*.example.com.
 type origins []string
 
-// admit returns CodeForbidden for the page of another origin that is not allowed.
-// An allowed one needs a token, because browsers send the session of the console
-// with the request of any page.
+// admit returns CodeForbidden for a page of another origin that is not allowed.
+// An allowed page needs a token, because browsers send the console session with
+// requests from every page.
 func (o origins) admit(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

@@ -9,16 +9,16 @@ import (
 // ownersKept is the size of one generation of the owners.
 const ownersKept = 8192
 
-// owner holds the fields of an open request that waiting for it needs. They
-// cannot change.
+// owner holds the fields of an open request that are necessary to wait for it.
+// They cannot change.
 type owner struct {
 	agent  string
 	cancel bool // CancelOnDisconnect
 }
 
 // owners remembers the owners of requests that this daemon opened or read, so
-// that a call that waits does not read its record first. It has two generations,
-// so that it stays small. It is safe for concurrent use.
+// that a waiting call does not have to read its record first. It has two
+// generations to limit its size. It is safe for concurrent use.
 type owners struct {
 	mu       sync.Mutex
 	now, old map[bridge.ID]owner
@@ -47,8 +47,8 @@ func (os *owners) add(i *bridge.Interaction) {
 	os.now[i.ID] = owner{i.Agent, i.CancelOnDisconnect}
 }
 
-// unread returns a record of a request that has not been read. Only its ID, its
-// agent and CancelOnDisconnect are set.
+// unread returns a record of a request whose stored record was not read. Only
+// its ID, its agent and CancelOnDisconnect are set.
 func (o owner) unread(id bridge.ID) *bridge.Record {
 	i := bridge.Interaction{ID: id, Agent: o.agent}
 	i.CancelOnDisconnect = o.cancel

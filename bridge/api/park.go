@@ -15,7 +15,7 @@ import (
 
 const (
 	// parkAfter is the time for which a waiting call keeps its connection in
-	// net/http. Programs answer within that time, and people rarely do.
+	// net/http. Programs usually answer within that time, and people rarely do.
 	parkAfter = time.Second
 	// parkWrite is the time that a caller has to receive its response.
 	parkWrite = 30 * time.Second
@@ -35,7 +35,7 @@ func refusal(err error) answer {
 
 // parked is a call that waits. net/http holds three buffers, the request, and
 // the stack of its handler for as long as the handler runs, and has no setting
-// that releases them. So a call that waits for longer than parkAfter takes over
+// that releases them. A call that waits for longer than parkAfter takes over
 // its connection, and its handler returns: only the connection and a goroutine
 // that notices its end remain. The connection is closed after the response.
 type parked struct {
@@ -45,7 +45,7 @@ type parked struct {
 	here         context.Context // ends when the caller disconnects
 	gone         context.CancelFunc
 	still        func() bool     // see still
-	until        context.Context // ends when here does, and when the wait is over
+	until        context.Context // ends when here ends, and at the end of the wait
 	cancel       context.CancelFunc
 	done         chan struct{} // closed at the end, unless the call was parked
 
@@ -56,11 +56,11 @@ type parked struct {
 	panicked any
 }
 
-// wait begins work, which waits for at most the given time, and responds with its
-// answer. Work gets a context that ends when the caller disconnects, and one
-// that also ends when the wait is over. It must not hold the request or w. It
-// returns at once, and calls done exactly once, on another goroutine, with a
-// function that prepares the answer.
+// wait starts work, which waits for at most the given time, and responds with
+// its answer. Work gets two contexts: the first ends when the caller
+// disconnects, and the second also ends at the end of the wait. Work must not
+// keep the request or w. It returns immediately, and calls done exactly once,
+// on another goroutine, with a function that prepares the answer.
 func (s shared) wait(
 	w http.ResponseWriter, r *http.Request, wait time.Duration,
 	work func(here, wait context.Context, done func(func() answer)),
@@ -135,7 +135,7 @@ func (c *parked) respond(conn net.Conn) {
 	if w.FlushError() != nil {
 		return
 	}
-	// Bytes that are not read would make the kernel discard the response.
+	// Unread bytes would make the kernel discard the response.
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
 		return
 	}
@@ -151,8 +151,8 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 	if c.over {
 		return false
 	}
-	// A Shutdown of the server no longer waits for the connection once it is taken
-	// over, so that it must be counted before.
+	// A Shutdown of the server does not wait for a connection that was taken
+	// over, so the call must be counted before that.
 	c.s.parked.Add(1)
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -165,10 +165,10 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 	return true
 }
 
-// listen notices that the caller has disconnected. It drops what the caller sends
-// in the meantime: a caller that sends another request before it has its response
-// has to send it again on a new connection. A caller that sends too much counts
-// as disconnected.
+// listen notices when the caller disconnects. It drops data that the caller
+// sends in the meantime: a caller that sends another request before it has its
+// response has to send that request again on a new connection. A caller that
+// sends too much data counts as disconnected.
 func (c *parked) listen(conn net.Conn) {
 	var b [64]byte
 	for rest := maxBody; rest > 0; {
@@ -181,8 +181,8 @@ func (c *parked) listen(conn net.Conn) {
 	c.gone()
 }
 
-// parkedWriter is the http.ResponseWriter of a parked call. It sends the whole
-// response at once.
+// parkedWriter is the http.ResponseWriter of a parked call. It sends the
+// complete response at once.
 type parkedWriter struct {
 	conn   net.Conn
 	header http.Header

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// queries are the parameters that each call takes in its query, as openapi.yaml
-// describes them. A call that is not listed takes none.
+// queries are the query parameters of each call, as openapi.yaml describes
+// them. A call that is not listed has none.
 var queries = map[string]string{
 	"POST /v1/interactions":               "wait now",
 	"GET /v1/interactions":                "state session text cursor limit",
@@ -26,9 +26,10 @@ var queries = map[string]string{
 	"GET /v1/events":                      "session after follow",
 }
 
-// known returns a handler that refuses a parameter that the call does not take,
-// such as a mistyped one. Hooks ignore it, because a hook of another version sends
-// it with each call of its agent, and an error would block all of them.
+// known returns a handler that refuses parameters that the call does not have,
+// such as mistyped ones. Hooks ignore such parameters, because a hook of
+// another version sends them with each call of its agent, and an error would
+// block all of these calls.
 func known(pattern string, h http.HandlerFunc) http.HandlerFunc {
 	_, path, _ := strings.Cut(pattern, " ")
 	if !strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v1/hooks/") {
@@ -57,7 +58,7 @@ func known(pattern string, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// truth returns the value of a parameter that is true or false.
+// truth returns the value of a boolean parameter.
 func truth(name, v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
@@ -66,8 +67,8 @@ func truth(name, v string) (bool, error) {
 	return b, nil
 }
 
-// unknownPath responds to a request that no pattern matches: with 405 if another
-// method has one.
+// unknownPath responds to a request that no pattern matches. If another method
+// has a pattern for the path, it responds with 405.
 func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {

@@ -6,9 +6,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// mayRead reports whether a caller may read a record. Agents read their own,
-// auditors everything, and people what they may respond to or what is requested
-// for them.
+// mayRead reports whether a caller may read a record. Agents may read their own
+// records, and auditors may read all. People may read records that they may
+// respond to, and records of requests on their behalf.
 func (s shared) mayRead(ctx context.Context, p Principal, i bridge.Interaction) (bool, error) {
 	switch {
 	case p.Agent != nil:
@@ -28,7 +28,8 @@ func (s shared) readable(ctx context.Context, p Principal, rec bridge.Record) er
 	return err
 }
 
-// forReader returns a record as its reader sees it: metadata is for the agent.
+// forReader returns a record in the form that its reader sees. Only the agent
+// sees the metadata.
 func forReader(p Principal, rec bridge.Record) bridge.Record {
 	if p.Agent == nil {
 		rec.Interaction.Metadata = nil
@@ -36,7 +37,7 @@ func forReader(p Principal, rec bridge.Record) bridge.Record {
 	return rec
 }
 
-// pageFor is forReader for several.
+// pageFor applies forReader to several records.
 func pageFor(p Principal, page bridge.List) bridge.List {
 	for n, rec := range page.Items {
 		page.Items[n] = forReader(p, rec)

@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// requestReader is a Reader whose lists have only requests, unless they are for an
-// inspection: the message of a session is not a request.
+// requestReader is a Reader whose lists contain only requests, unless they are
+// for an inspection. The message of a session is not a request.
 type requestReader struct{ Reader }
 
 // List implements Reader.

@@ -31,7 +31,7 @@ type shared struct {
 // Handlers, grouped by subject.
 type (
 	requests  struct{ shared } // one request, from its creation to its response
-	sessions  struct{ shared } // what belongs to a session, and to a channel
+	sessions  struct{ shared } // the data of a session or a channel
 	exchanges struct{ shared } // formats of other systems
 	standing  struct{ shared } // grants and linked accounts
 	evidence  struct{ shared } // the audit log and public keys
@@ -122,7 +122,7 @@ func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec 
 type delivery struct {
 	shared
 	id       bridge.ID
-	cancels  bool // CancelOnDisconnect, if an agent waits
+	cancels  bool // CancelOnDisconnect if an agent waits
 	repeated bool // Record.Repeated
 	status   int
 	agent    string // empty for a person
@@ -158,7 +158,8 @@ func (d *delivery) answer(here, ctx context.Context, end *bridge.Record, err err
 	}
 }
 
-// readNow reads a record that the caller has waited for in vain.
+// readNow reads the record of a request that is still pending at the end of a
+// wait.
 func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	rec, err := s.engine.Get(ctx, id)
 	if err != nil {
@@ -168,8 +169,8 @@ func (s shared) readNow(ctx context.Context, id bridge.ID) (*bridge.Record, erro
 }
 
 // handOver writes a record to an agent, or to a person if the agent is empty,
-// and notes that it has reached its agent. An approval with a key goes to one
-// caller.
+// and records that it has reached its agent. An approval with a key goes to
+// only one caller.
 func (s shared) handOver(ctx context.Context, w http.ResponseWriter, status int, rec *bridge.Record, agent, caller string) error {
 	theirs := agent != "" && agent == rec.Interaction.Agent
 	if theirs {
@@ -210,7 +211,7 @@ func (s shared) noteDelivered(ctx context.Context, rec bridge.Record) {
 }
 
 // abandoned is called when a caller that waits for a request disconnects. The
-// request stays pending unless cancels, its CancelOnDisconnect, is set.
+// request stays pending unless cancels is set, which is its CancelOnDisconnect.
 func (s shared) abandoned(id bridge.ID, cancels bool, caller string) {
 	if !cancels || s.closing.Err() != nil {
 		return
@@ -222,8 +223,8 @@ func (s shared) abandoned(id bridge.ID, cancels bool, caller string) {
 	}
 }
 
-// releaseUnattended cancels what no one can answer any longer, unless the
-// daemon stops: its front ends connect again.
+// releaseUnattended cancels requests that no one can answer anymore. It does
+// nothing while the daemon stops, because its front ends will reconnect.
 func (s shared) releaseUnattended(ctx context.Context, session string) {
 	if s.closing.Err() != nil {
 		return
@@ -233,8 +234,8 @@ func (s shared) releaseUnattended(ctx context.Context, session string) {
 	}
 }
 
-// load returns a record that the caller may see. Agents see their own requests;
-// mayRead decides for people.
+// load returns a record that the caller may see. Agents may see their own
+// requests, and mayRead decides for people.
 func (s shared) load(r *http.Request, p Principal) (bridge.Record, error) {
 	id, err := bridge.ParseID(r.PathValue("id"))
 	if err != nil {
@@ -316,7 +317,7 @@ func (s requests) respond(w http.ResponseWriter, r *http.Request, p Principal) e
 	rec, err := s.engine.Answer(r.Context(), id, p.actor(), a)
 	if err != nil {
 		if _, hidden := s.load(r, p); hidden != nil {
-			return hidden // who may not read a request does not learn what is wrong with the answer
+			return hidden // a caller that may not read a request gets no details about the answer
 		}
 		return err
 	}

@@ -16,9 +16,10 @@ type stoppedSessions struct {
 	Items []bridge.Stop `json:"items"`
 }
 
-// list returns the sessions that a caller may see: agents see their own,
-// auditors all, and people those of requests that they may read. With a
-// session, it reports to an agent only whether that session is stopped.
+// list returns the sessions that a caller may see: agents see their own
+// sessions, auditors see all, and people see the sessions of requests that they
+// may read. With a session, it reports to an agent only whether that session is
+// stopped.
 func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) error {
 	out := struct {
 		Items []bridge.Session `json:"items"`
@@ -51,7 +52,7 @@ func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) erro
 	return write(w, http.StatusOK, out)
 }
 
-// report records what an agent reports about a session.
+// report records a report of an agent about a session.
 func (s sessions) report(w http.ResponseWriter, r *http.Request, p Principal) error {
 	var report bridge.SessionReport
 	if err := read(r, &report); err != nil {
@@ -73,8 +74,8 @@ func (s sessions) report(w http.ResponseWriter, r *http.Request, p Principal) er
 	return write(w, http.StatusOK, out)
 }
 
-// reportHook records what a hook says about its session, and what its process
-// knows about the machine. The hook asks and decides without it.
+// reportHook records the data of a hook about its session, and the data of its
+// process about the machine. The hook works without this report.
 func (s exchanges) reportHook(ctx context.Context, p Principal, r *dialect.Report, q url.Values) {
 	if r == nil {
 		return
@@ -94,7 +95,7 @@ func (s exchanges) reportHook(ctx context.Context, p Principal, r *dialect.Repor
 
 // ofAgent is the body of the calls that stop and resume a session.
 type ofAgent struct {
-	Agent string `json:"agent,omitempty"` // of the session; empty means every agent
+	Agent string `json:"agent,omitempty"` // agent of the session; empty means every agent
 }
 
 func (s sessions) stop(w http.ResponseWriter, r *http.Request, p Principal) error {

@@ -18,7 +18,7 @@ const (
 // instruction is the body of a call that sends a message to a session.
 type instruction struct {
 	Text  string `json:"text"`
-	Agent string `json:"agent,omitempty"` // of the session; empty means the only one with such a session
+	Agent string `json:"agent,omitempty"` // agent of the session; empty means the only agent with such a session
 }
 
 func (s sessions) steer(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -62,7 +62,7 @@ func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) (
 	if err := bridge.CheckText("reader", reader, 100); err != nil {
 		return nil, err
 	}
-	// A peek has no reader, and so takes no lease.
+	// A peek has no reader, so it takes no lease.
 	t := bridge.Taking{Agent: p.Agent.Name, Session: session, Reader: reader, Lease: defaultLease}
 	if v := q.Get("lease"); v != "" {
 		d, err := time.ParseDuration(v)

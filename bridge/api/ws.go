@@ -23,16 +23,17 @@ import (
 
 const (
 	wsFrame  = 1 << 20 // size limit of a frame in bytes, the same as for a body
-	wsAtOnce = 64      // requests of one connection that may wait at the same time
+	wsAtOnce = 64      // maximum number of waiting requests of a connection
 	wsWrite  = 10 * time.Second
 	// wsPing is the time between pings. It is shorter than the time after which
 	// common proxies close a silent connection.
 	wsPing       = 20 * time.Second
-	wsPatience   = 10 * time.Second // how long to wait for the response to a ping
+	wsPatience   = 10 * time.Second // time limit for the response to a ping
 	wsProtocol   = "nod"
 	wsTokenStart = "bearer." // prefix of a subprotocol that carries a token, for browsers
-	// wsEncodedStart is the prefix of one that carries the token as base64url,
-	// because the name of a subprotocol cannot have colons and blanks.
+	// wsEncodedStart is the prefix of a subprotocol that carries the token as
+	// base64url, because the name of a subprotocol cannot contain colons or
+	// spaces.
 	wsEncodedStart = "bearer64."
 )
 
@@ -80,7 +81,8 @@ func (c *wsConn) check(ctx context.Context) {
 	}
 }
 
-// contain ends a panic, as net/http does. Deferred functions have to call it.
+// contain recovers from a panic, as net/http does. Deferred functions have to
+// call it.
 func (c *wsConn) contain() {
 	if p := recover(); p != nil {
 		c.s.log.Error("a WebSocket panicked", "panic", fmt.Sprint(p))
@@ -104,7 +106,7 @@ func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, large, err
 	}
-	// Accept reads what is in the buffer first, and then from the connection.
+	// Accept first reads the buffer, and then the connection.
 	in := bufio.NewReaderSize(bytes.NewReader(bytes.Clone(sent)), max(wsBuffer, len(sent)))
 	_, _ = in.Peek(len(sent)) // fills the buffer
 	return conn, bufio.NewReadWriter(in, bufio.NewWriterSize(conn, wsBuffer)), nil
@@ -144,8 +146,8 @@ type wsConn struct {
 	session string // empty means all sessions, for a front end
 	enabled bool
 	follow  context.CancelFunc            // stops following the session
-	ping    *time.Timer                   // the next ping
-	told    map[string]bool               // messages that the agent has, by session and ID
+	ping    *time.Timer                   // timer of the next ping
+	told    map[string]bool               // messages that the agent has received, by session and ID
 	late    map[string]map[bridge.ID]bool // deferred requests, by session
 }
 
@@ -155,7 +157,7 @@ type frame struct {
 	ID             string `json:"id"`
 	SessionID      string `json:"sessionId"`
 	ConversationID string `json:"conversation_id"`
-	InteractionID  string `json:"interactionId"` // of nod, in an answer
+	InteractionID  string `json:"interactionId"` // nod's ID, in an answer
 	Route          string `json:"route"`
 	Caller         string `json:"caller"` // see bridge.CallID
 
@@ -167,7 +169,7 @@ type frame struct {
 
 	Payload json.RawMessage `json:"payload"`
 
-	own string // ID in errors: that of the frame, or the one that its format has instead
+	own string // ID in errors: the ID of the frame, or the ID in its format
 }
 
 func (f frame) sessionOr(fallback string) string {
@@ -273,17 +275,19 @@ func (c *wsConn) send(ctx context.Context, v any) bool {
 	return c.ws.Write(ctx, websocket.MessageText, b) == nil
 }
 
-// failure is the response to a frame that failed.
+// failure is the response to an invalid frame or to one that could not be
+// handled.
 type failure struct {
 	Type     string `json:"type"`
 	ID       string `json:"id,omitempty"`
-	WidgetID string `json:"widgetId,omitempty"` // the widget, of several in a text
-	// InteractionID is the request that ended without an answer, for front ends.
+	WidgetID string `json:"widgetId,omitempty"` // the index of the widget, if a text contains several
+	// InteractionID is the request that closed without an answer, for front
+	// ends.
 	InteractionID bridge.ID     `json:"interactionId,omitempty"`
 	Error         *bridge.Error `json:"error"`
 }
 
-// ownID returns the ID of a frame, or the ID that its format has instead.
+// ownID returns the ID of a frame, or the ID in its format.
 func (f frame) ownID(b []byte) string {
 	var own struct {
 		ToolCallID string `json:"toolCallId"`
@@ -295,12 +299,12 @@ func (f frame) ownID(b []byte) string {
 			RequestID string `json:"request_id"`
 		} `json:"payload"`
 	}
-	_ = json.Unmarshal(b, &own) // what it cannot decode is not an ID
+	_ = json.Unmarshal(b, &own) // a value that cannot be decoded is not an ID
 	p := own.Payload
 	return cmp.Or(f.ID, p.WidgetID, p.RequestID, f.InteractionID, own.ToolCallID, own.Call, own.CallID, own.ToolUseID)
 }
 
-// fail sends why a frame failed. The failure names the frame.
+// fail sends the reason that a frame failed, with the ID of the frame.
 func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 	if code := bridge.ErrorCode(err); code == bridge.CodeInternal || code == bridge.CodeUnavailable {
 		c.s.log.Error("frame failed", "error", err)
@@ -310,7 +314,7 @@ func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 	c.send(ctx, f)
 }
 
-// leave stops following the session and no longer counts the front end.
+// leave stops following the session, and stops counting the front end.
 func (c *wsConn) leave() {
 	c.mu.Lock()
 	session, follow, greeted := c.session, c.follow, c.greeted

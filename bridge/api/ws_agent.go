@@ -91,7 +91,7 @@ func (c *wsConn) ask(ctx context.Context, f frame, name string, b []byte) error 
 		if name == "ask_user_question" {
 			c.answer(ctx, f, t.Answer)
 		}
-		return nil // text without widgets contains no requests
+		return nil // a text without widgets contains no requests
 	}
 	session, _ := c.state()
 	opts := options{
@@ -141,7 +141,7 @@ type wsAwaited struct {
 	id      bridge.ID
 	session string
 	cancels bool  // CancelOnDisconnect
-	frame   frame // only its type, ID and caller
+	frame   frame // only its type, ID and caller are set
 	named   failure
 	encode  func(bridge.Record) (any, error)
 }
@@ -187,7 +187,7 @@ func (a *wsAwaited) respond(ctx context.Context, final *bridge.Record, err error
 	}
 }
 
-// queued tells the agent that the answer follows later in a user_message.
+// queued notifies the agent that the answer follows later in a user_message.
 type queued struct {
 	Type          string    `json:"type"`
 	ID            string    `json:"id,omitempty"`
@@ -226,7 +226,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if err != nil {
 		return err
 	}
-	r.Now = true // as for the first round
+	r.Now = true // in the same way as for the first round
 	r.CallID = bridge.CallID{ID: cmp.Or(frameCall(f.ID), dialect.CallID("reprompt", a.InteractionID)), Caller: f.Caller}
 	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, "")
 	if err != nil {

@@ -91,8 +91,8 @@ func (c *wsConn) answerShown(ctx context.Context, f frame, shown string, reply f
 }
 
 // shownAs returns the ID of the request that a front end was shown under an ID.
-// Agents choose these IDs, so it returns CodeConflict if the ID also stands for
-// another request: the person read only one of them.
+// Agents choose these IDs. If the ID also stands for another request, it
+// returns CodeConflict, because the person read only one of the two.
 func (c *wsConn) shownAs(ctx context.Context, id string) (bridge.ID, error) {
 	if id == "" {
 		return "", bridge.Errorf(bridge.CodeInvalid, "request_id: required")
@@ -124,8 +124,9 @@ func (c *wsConn) shownAs(ctx context.Context, id string) (bridge.ID, error) {
 		WithHint("use the interactionId of the frame")
 }
 
-// shown returns the requests of a session, or of all, that the front end may have
-// shown: the newest ones and, of all sessions, those that are pending.
+// shown returns the requests that the front end may have shown: the newest
+// requests of a session or of all sessions, and the pending requests of all
+// sessions.
 func (c *wsConn) shown(ctx context.Context, session string) ([]bridge.Record, error) {
 	page, err := c.s.listReadable(ctx, c.p, bridge.ListFilter{Session: session, Limit: 200})
 	if err != nil || session != "" {
@@ -185,20 +186,20 @@ func (c *wsConn) questionsAnswered(ctx context.Context, f frame, b []byte) error
 	}})
 }
 
-// meaning says which request an answer is for: the one that its agent has given a
-// name, or the one with an ID of nod, if the answer has it.
+// meaning selects the request of an answer: the request with a name that its
+// agent chose, or the request with nod's ID if the answer contains one.
 type meaning struct {
 	field, name, id string
 	session         string // empty means all
 	is              func(bridge.Record) bool
-	none            error // nothing with the name is pending
+	none            error // no pending request has the name
 }
 
-// meant returns the ID of the pending request that an answer is for. If there is
-// none, it returns the only closed one, so that the person learns who answered.
-// Agents choose the names of widgets and calls. It returns CodeConflict if several
-// requests match, even of different agents, because the person read only one of
-// them.
+// meant returns the ID of the pending request of an answer. If no pending
+// request matches, it returns the only closed one, so that the person learns
+// who answered. Agents choose the names of widgets and calls. If several
+// requests match, even of different agents, it returns CodeConflict, because
+// the person read only one of them.
 func (c *wsConn) meant(ctx context.Context, m meaning) (bridge.ID, error) {
 	if m.id != "" {
 		return c.meantByID(ctx, m)
@@ -232,7 +233,7 @@ func (c *wsConn) meant(ctx context.Context, m meaning) (bridge.ID, error) {
 	return found[0], nil
 }
 
-// meantByID returns the request with an ID of nod, if the agent's name fits it.
+// meantByID returns the request with nod's ID, if the agent's name matches.
 func (c *wsConn) meantByID(ctx context.Context, m meaning) (bridge.ID, error) {
 	id, err := parsedID("interactionId", m.id)
 	if err != nil {

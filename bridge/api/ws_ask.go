@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/askwidget"
 )
 
-// frameID returns the ID under which front ends are shown a request: the one
-// that its agent gave it in a frame, and the ID of nod for any other request.
+// frameID returns the ID of a request for front ends: the ID that its agent
+// sent in a frame, or nod's ID for any other request.
 func frameID(i bridge.Interaction) string {
 	if i.ToolCall != "" && strings.HasPrefix(i.RequestKey, bridge.CallKey(i.Agent, frameCall(i.ToolCall))) {
 		return i.ToolCall
@@ -21,7 +21,7 @@ func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
 	id := frameID(rec.Interaction)
 	request, ok, err := askwidget.EncodeRequest(id, rec)
 	if !ok || err != nil {
-		return nil, err // the event has no form in this dialect
+		return nil, err // this dialect has no form of the event
 	}
 	if e.Type == bridge.EventRequest {
 		return json.RawMessage(request), nil

@@ -7,14 +7,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// follower sends what happens to the requests of a session, or of all sessions
-// that the person may read, to a front end.
+// follower sends the events of a session, or of all sessions that the person
+// may read, to a front end.
 type follower struct {
 	c       *wsConn
 	session string // empty means all
 	cursor  string
 	show    show
-	pending bool // show what is pending first
+	pending bool // show the pending requests first
 }
 
 // run sends events until ctx ends.
@@ -77,7 +77,8 @@ func (f follower) event(ctx context.Context, e bridge.Event) {
 	}
 }
 
-// send sends an event in the format of the front end, if the format has it.
+// send sends an event in the format of the front end. It sends nothing if the
+// format has no form of the event.
 func (f follower) send(ctx context.Context, rec bridge.Record, e bridge.Event) {
 	v, err := f.show(rec, e)
 	if err != nil {

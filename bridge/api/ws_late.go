@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// userMessage is a late answer, or what a person wrote, for the agent.
+// userMessage is a late answer or a message of a person, for the agent.
 type userMessage struct {
 	Type          string    `json:"type"`
 	SessionID     string    `json:"sessionId"`
@@ -15,9 +15,9 @@ type userMessage struct {
 	Content       string    `json:"content"`
 }
 
-// deliverMessages sends the messages of a session that the agent has greeted, each
-// once in this connection. The next connection repeats messages that are not
-// acknowledged.
+// deliverMessages sends the messages of a session to an agent that has greeted
+// it. It sends each message once in this connection. The next connection
+// repeats messages that are not acknowledged.
 func (c *wsConn) deliverMessages(ctx context.Context, session string) {
 	for ctx.Err() == nil {
 		for _, m := range c.messages(ctx, session) {
@@ -45,13 +45,13 @@ func (c *wsConn) deliver(ctx context.Context, m bridge.Message) {
 	}
 	c.told[key] = true
 	c.mu.Unlock()
-	if !known { // if it cannot be sent, the connection ends
+	if !known { // if the message cannot be sent, the connection ends
 		c.send(ctx, userMessage{"user_message", m.Session, m.ID, m.Record.Interaction.ID, m.Text})
 	}
 }
 
 // expectLate delivers the late answer to a deferred request of this connection,
-// although the agent may not have greeted its session.
+// even if the agent has not greeted its session.
 func (c *wsConn) expectLate(ctx context.Context, session string, id bridge.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *wsConn) deliverLate(ctx context.Context, session string) {
 }
 
 // expected reports whether a message answers a deferred request of this
-// connection, and no longer expects it then.
+// connection. If so, the request is no longer expected.
 func (c *wsConn) expected(session string, id bridge.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *wsConn) expected(session string, id bridge.ID) bool {
 	return is
 }
 
-// noneLate reports whether no answer of a session is expected, and forgets the
-// session then.
+// noneLate reports whether no answer of a session is expected. If so, it
+// forgets the session.
 func (c *wsConn) noneLate(session string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,7 +59,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 	case after == "" && h.SessionID != "":
 		after = "0"
 	case after == "":
-		follows.pending = true // the history of all sessions is long
+		follows.pending = true // the history of all sessions may be long
 	}
 	var err error
 	if follows.cursor, err = c.s.position(ctx, after); err != nil {
@@ -132,7 +132,8 @@ func showInteraction(rec bridge.Record, e bridge.Event) (any, error) {
 	return toolinteraction.EncodeResponse(rec.Interaction, resp), nil
 }
 
-// showWidget returns the frame for an event of a request that came as a widget.
+// showWidget returns the frame for an event of a request that an agent sent as
+// a widget.
 func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	p, ok := widgetblock.FromRecord(rec)
 	if !ok {
@@ -148,8 +149,8 @@ func showWidget(rec bridge.Record, e bridge.Event) (any, error) {
 	return shownWidget{widgetblock.EventRequest, p, rec.Interaction.ID}, nil
 }
 
-// shownWidget is a widget for front ends, with the ID of nod, because agents use
-// those of widgets again.
+// shownWidget is a widget for front ends with nod's ID, because agents reuse
+// the IDs of widgets.
 type shownWidget struct {
 	Type          string              `json:"type"`
 	Payload       widgetblock.Payload `json:"payload"`

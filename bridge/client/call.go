@@ -21,8 +21,9 @@ const maxBody = 256 << 20
 
 const contentJSON = "application/json"
 
-// checked returns the address of a daemon without what a caller may add to it. It
-// returns "" if it is not the URL of a daemon: the token is the only credential.
+// checked returns the address of a daemon without the parts that a caller may
+// add. It returns "" if the address is not the URL of a daemon: the token is
+// the only credential.
 func checked(base string) string {
 	base = strings.TrimRight(strings.TrimSpace(base), "/")
 	u, err := url.Parse(base)
@@ -81,8 +82,8 @@ type reply struct {
 	raw    []byte
 }
 
-// send makes a call within the time of one call, and returns the complete response.
-// An incomplete one may be repeated.
+// send makes a call within the time limit of one call, and returns the complete
+// response. If the response is incomplete, the call may be repeated.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, body []byte, statuses ...int) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.window()+c.grace())
 	defer cancel()

@@ -29,7 +29,7 @@ const (
 	// of most proxies.
 	pollFor    = 25 * time.Second
 	pollGrace  = 10 * time.Second
-	atOnce     = time.Millisecond // a wait for what is known already
+	atOnce     = time.Millisecond // wait for a result that is already known
 	retryFirst = 100 * time.Millisecond
 	retryMost  = 3 * time.Second
 	// shortPoll is the minimum time between two polls that return immediately.
@@ -51,12 +51,12 @@ type Client struct {
 	// in another protocol, if no call has reached the daemon yet: it probably does
 	// not run, or the address is wrong. Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
-	// Window is the longest wait of one call; a longer wait takes several. Zero means
-	// 25 seconds. It must be shorter than the time after which a proxy in between
-	// closes a silent connection. Set it before the first call.
+	// Window is the longest wait of one call. A longer wait takes several
+	// calls. Zero means 25 seconds. It must be shorter than the time after
+	// which a proxy closes a silent connection. Set it before the first call.
 	Window time.Duration
-	// Doubts, if not nil, returns reasons why no rule may allow a request, which the
-	// daemon cannot know; see [bridge.Act].
+	// Doubts, if not nil, returns reasons that no rule may allow a request. The
+	// daemon cannot know them; see [bridge.Act].
 	Doubts func(bridge.Request) []string
 	// Retrying, if not nil, is called about a second after a daemon became
 	// unreachable, once for each outage of a call. Set it before the first
@@ -82,7 +82,7 @@ const maxIdleConns = 128
 // own.
 var transport = sync.OnceValue(func() http.RoundTripper {
 	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // a program has replaced it
+	if !ok { // a program has replaced http.DefaultTransport
 		return http.DefaultTransport
 	}
 	t := base.Clone()
@@ -107,13 +107,13 @@ func New(base, token string, httpClient *http.Client) *Client {
 	}
 	// A daemon never redirects, so a redirect comes from another service.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	// Files and variables often end with a line break.
+	// Values from files and variables often end with a line break.
 	return &Client{base: checked(base), token: strings.TrimSpace(token), http: &own}
 }
 
 // Open sends a request. Its own retries are safe, because they have the same
-// caller ID: that of r, or otherwise a random one. With a key, it also finds the
-// request of an earlier call. If the answer to that was sent to another caller,
+// caller ID: the caller ID of r, or a random one. With a key, it also finds the
+// request of an earlier call. If another caller got the answer to that request,
 // it returns a [bridge.RepeatedError].
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
 	return c.open(ctx, "/v1/interactions", r, key)
@@ -229,8 +229,8 @@ func (c *Client) Cancel(ctx context.Context, id bridge.ID, reason string) (bridg
 	return c.Leave(ctx, id, "", reason)
 }
 
-// Leave cancels a pending request for the caller with an ID. It stays open for
-// the other callers that share its answer.
+// Leave cancels a pending request for the caller with an ID. The request stays
+// open for other callers that share its answer.
 func (c *Client) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
 	header := http.Header{}
 	if caller != "" {

@@ -15,9 +15,9 @@ import (
 )
 
 // Events calls f for each event after a cursor or a time, until ctx ends or f
-// returns an error. If after is "0", it starts with the oldest event, and if it
-// is empty, with the next one. It reconnects automatically and misses no
-// events.
+// returns an error. If after is "0", it starts with the oldest event. If after
+// is empty, it starts with the next event. It reconnects automatically and
+// misses no events.
 func (c *Client) Events(ctx context.Context, after, session string, f func(bridge.Event) error) error {
 	s := stream{client: c, after: after, session: session, follow: true, f: f}
 	return c.poll(ctx, c.window(), s.read)
@@ -40,8 +40,9 @@ type stream struct {
 	f              func(bridge.Event) error
 }
 
-// read makes one call, and reports whether the stream is complete. The next call
-// continues after the last event. A stream that is cut off was there until then.
+// read makes one call, and reports whether the stream is complete. The next
+// call continues after the last event. Until then, a stream that was cut off is
+// incomplete.
 func (s *stream) read(ctx context.Context, _ string) (done bool, err error) {
 	q := url.Values{"session": {s.session}, "after": {s.after}, "follow": {strconv.FormatBool(s.follow)}}
 	resp, err := s.client.start(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil, nil, http.StatusOK)
@@ -51,14 +52,14 @@ func (s *stream) read(ctx context.Context, _ string) (done bool, err error) {
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 64<<10), 4<<20)
-	cursor := "" // the position after what is being read
+	cursor := "" // position after the current event
 	some := false
 	for ; lines.Scan(); some = true {
 		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
 			cursor = id
 		}
 		if lines.Text() == "" && cursor != "" {
-			s.after = cursor // also without an event, so that the next call misses none
+			s.after = cursor // even without an event, so that the next call misses none
 		}
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {

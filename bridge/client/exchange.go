@@ -21,10 +21,10 @@ type Exchange struct {
 	// Connection is the connection in which the IDs of the message are unique.
 	// It may be empty.
 	Connection string
-	// Caller is the caller ID; if empty, a random one.
+	// caller ID; if empty, it is random
 	Caller string
-	// Doubts are reasons why no rule may allow what the message asks; see
-	// [bridge.Act].
+	// Doubts are reasons that no rule may allow the operation in the message;
+	// see [bridge.Act].
 	Doubts []string
 	// Pending, if not nil, is called when the message's requests are open and
 	// wait for people.
@@ -34,7 +34,8 @@ type Exchange struct {
 	Check func(Answered) error
 	// Keep leaves the requests open if ctx ends.
 	Keep bool
-	// Reason returns why the caller gave up, for the cards. It may be nil.
+	// Reason returns the reason that the caller gave up, for the cards. It may
+	// be nil.
 	Reason func() string
 }
 
@@ -54,8 +55,8 @@ type Answered struct {
 
 // Exchange sends a message and waits for its answer in the same format. It
 // retries after dropped connections until ctx ends or the daemon has been
-// unreachable for too long. If ctx ends before the answer, at any moment, or the
-// daemon stays away, Exchange cancels what it has opened.
+// unreachable for too long. If ctx ends before the answer, or the daemon stays
+// unreachable, Exchange cancels the requests that it has opened.
 func (c *Client) Exchange(ctx context.Context, x Exchange) (answer json.RawMessage, err error) {
 	if x.Caller == "" {
 		x.Caller = uuid.NewString()
@@ -78,21 +79,21 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (answer json.RawMessa
 	return answer, err
 }
 
-// leaveExchange cancels what a caller has opened. If the IDs never arrived, the
-// same caller asks for them again.
+// leaveExchange cancels the requests that a caller has opened. If it never
+// received their IDs, it asks for them again as the same caller.
 func (c *Client) leaveExchange(ctx context.Context, x Exchange, open []bridge.Record) {
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
 	defer stop()
 	c = c.leaving()
-	x.Check = nil    // an answer comes too late
-	if open == nil { // best effort, as below
+	x.Check = nil    // an answer now would be too late
+	if open == nil { // best effort: the request expires otherwise
 		_ = c.retry(late, func(ctx context.Context) (err error) {
 			_, open, err = x.send(ctx, c, atOnce.String())
 			return err
 		})
 	}
 	for _, rec := range open {
-		_, _ = c.Leave(late, rec.Interaction.ID, x.Caller, why(x.Reason)) // best effort: otherwise it expires
+		_, _ = c.Leave(late, rec.Interaction.ID, x.Caller, why(x.Reason)) // best effort: the request expires otherwise
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ErrUnexpected is wrapped by the error for a response that no nod daemon sends, or
-// that belongs to another request. It is never a yes.
+// ErrUnexpected is wrapped by the error for a response that no nod daemon
+// sends, or that belongs to another request. It never means an approval.
 var ErrUnexpected = errors.New("unexpected response")
 
 // foreign returns the error for a response that does not come from a nod
@@ -27,7 +27,7 @@ func foreign() error {
 	return unexpected{bridge.Errorf(bridge.CodeInternal, "the response does not come from a nod daemon").WithHint("check NOD_URL and any proxies in between")}
 }
 
-// unexpected is an error that is ErrUnexpected, and says more than that.
+// unexpected is an error with its own text that matches ErrUnexpected.
 type unexpected struct{ public *bridge.Error }
 
 // Error implements error.
@@ -39,8 +39,8 @@ func (unexpected) Is(target error) bool { return target == ErrUnexpected }
 // Unwrap returns the error with its code.
 func (u unexpected) Unwrap() error { return u.public }
 
-// away returns the error of a call that got no response. If the caller has given up,
-// that is why, and says nothing about the daemon.
+// away returns the error of a call without a response. If the caller has given
+// up, the error contains the reason of the caller, because the daemon may work.
 func (c *Client) away(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
@@ -58,25 +58,26 @@ func (c *Client) away(ctx context.Context, err error) error {
 	return bridge.Wrap(bridge.CodeUnavailable, inWords(err), "%sthe nod daemon at %s is unreachable", who, c.base).WithHint("%s", hint)
 }
 
-// checkProxy is what to do about a proxy that does not connect to the daemon.
+// checkProxy is the hint for a proxy that does not connect to the daemon.
 const checkProxy = "check HTTPS_PROXY and HTTP_PROXY, or add the host of NOD_URL to NO_PROXY"
 
-// proxyRefusal is the answer of a proxy that does not connect to the daemon.
+// proxyRefusal is the error response of a proxy that does not connect to the
+// daemon.
 type proxyRefusal struct {
-	proxy  string // its URL, without a password
+	proxy  string // URL of the proxy, without a password
 	status int
 }
 
 func (p proxyRefusal) Error() string { return http.StatusText(p.status) }
 
-// refusedBy returns the error for a proxy that does not connect to the daemon. Like
-// any other failure on the way, it may be over at the next try.
+// refusedBy returns the error for a proxy that does not connect to the daemon.
+// Like any other network failure, it may be gone at the next attempt.
 func (c *Client) refusedBy(p proxyRefusal) error {
 	return bridge.Wrap(bridge.CodeUnavailable, p, "the proxy %s does not connect to the nod daemon at %s: it answers with status %d", p.proxy, c.base, p.status).
 		WithHint(checkProxy)
 }
 
-// worded is an error of the network in plain words.
+// worded is a network error in plain language.
 type worded struct {
 	error
 	words string
@@ -85,7 +86,7 @@ type worded struct {
 func (w worded) Error() string { return w.words }
 func (w worded) Unwrap() error { return w.error }
 
-// inWords puts the usual errors of a network into plain words.
+// inWords words common network errors in plain language.
 func inWords(err error) error {
 	words := ""
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -139,8 +140,8 @@ func misdirected(err error) bool {
 }
 
 // expected returns an error unless a response has one of the statuses, and can
-// come from a nod daemon: once one has answered, a response without its header is
-// that of a proxy.
+// come from a nod daemon. Once a daemon has answered, a response without its
+// header comes from a proxy.
 func (c *Client) expected(resp *http.Response, statuses ...int) error {
 	ours := resp.Header.Get(bridge.HeaderDaemon) != ""
 	if ours {
@@ -164,9 +165,9 @@ func (c *Client) expected(resp *http.Response, statuses ...int) error {
 // maxError limits the response of a call that fails, in bytes.
 const maxError = 1 << 20
 
-// failure returns the error in a response. Only an error of nod itself is final:
-// a proxy in between that fails may be gone at the next try, whatever form its
-// error has.
+// failure returns the error in a response. Only an error of nod itself is
+// final. An error of a proxy may be gone at the next attempt, regardless of its
+// form.
 func (c *Client) failure(status int, header http.Header, raw []byte) error {
 	if status == http.StatusProxyAuthRequired {
 		return c.refusedBy(proxyRefusal{"that HTTP_PROXY names", status})

@@ -6,9 +6,9 @@ import (
 )
 
 // Health decodes the health of the daemon into out, an *api.Health. It reports
-// whether the daemon is healthy or, with ready, whether it can also show
-// requests to people. Health needs no token and does not retry. It returns
-// CodeUnavailable if no daemon answers.
+// whether the daemon is healthy. With ready, it reports whether the daemon can
+// also show requests to people. Health needs no token and does not retry. It
+// returns CodeUnavailable if no daemon answers.
 func (c *Client) Health(ctx context.Context, ready bool, out any) (bool, error) {
 	path := "/healthz"
 	if ready {

@@ -22,7 +22,8 @@ type Sending struct {
 	Key string // idempotency key; it may be empty
 	// Keep leaves the request open if ctx ends.
 	Keep bool
-	// Reason returns why the caller gave up, for the card. It may be nil.
+	// Reason returns the reason that the caller gave up, for the card. It may
+	// be nil.
 	Reason func() string
 	// Opened, if not nil, is called once the request is open.
 	Opened func(bridge.Record)
@@ -30,10 +31,11 @@ type Sending struct {
 
 // LeftError is the error of a caller that gave up before its request was closed.
 type LeftError struct {
-	Cause error // of the end
+	Cause error // cause of the end
 	// ID is empty if it is unknown whether the request was opened.
 	ID bridge.ID
-	// Ended is the record after the caller has left, unless Err is set.
+	// Ended is the record after the caller has left. It is not set if Err is
+	// set.
 	Ended bridge.Record
 	Err   error
 }
@@ -44,12 +46,12 @@ func (e *LeftError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *LeftError) Unwrap() error { return e.Cause }
 
-// Request sends a request, and returns its record once it is closed or deferred.
-// The record is for exactly what was sent. If ctx ends before that, at any
-// moment, Request cancels what it has opened and returns a LeftError. After
-// another failure, it cancels the request as well unless a key finds it again. A
-// decision of a person counts only if the caller also verifies its receipt, or
-// trusts the connection.
+// Request sends a request, and returns its record once it is closed or
+// deferred. The record belongs to exactly the request that was sent. If ctx
+// ends before that, Request cancels the request and returns a LeftError. After
+// another failure, it also cancels the request unless a key can find it again.
+// A decision of a person counts only if the caller also verifies its receipt,
+// or trusts the connection.
 func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (bridge.Record, error) {
 	if r.CallID.Caller == "" {
 		r.CallID.Caller = uuid.NewString()
@@ -75,19 +77,20 @@ func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (brid
 		return rec, nil
 	}
 	if o.Key == "" && gaveUp(err) {
-		_ = c.leave(ctx, r, o, opened) // best effort: the first error says more
+		_ = c.leave(ctx, r, o, opened) // best effort: the first error has more details
 	}
 	return bridge.Record{}, err
 }
 
-// gaveUp reports whether a failure leaves open what a call has opened.
+// gaveUp reports whether a failure leaves a request open.
 func gaveUp(err error) bool {
 	code := bridge.ErrorCode(err)
 	return code == bridge.CodeUnavailable || code == bridge.CodeRateLimited || errors.Is(err, ErrUnexpected)
 }
 
-// leave cancels what a caller has opened, unless it was closed at once. If its ID
-// never arrived, the same caller asks for it again.
+// leave cancels the request that a caller has opened, unless it was already
+// closed. If the caller never received the ID, it asks for the ID again as the
+// same caller.
 func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened bridge.Record) error {
 	left := &LeftError{Cause: context.Cause(ctx), ID: opened.Interaction.ID}
 	if o.Keep || opened.Over() {
@@ -116,7 +119,7 @@ func (c *Client) leaving() *Client {
 	return &Client{Patience: leaveFor / 2, Window: c.Window, Trace: c.Trace, base: c.base, token: c.token, http: c.http}
 }
 
-// why returns the reason of a caller that has given up.
+// why returns the reason that a caller has given up.
 func why(reason func() string) string {
 	if reason == nil {
 		return "the caller stopped waiting"
@@ -124,10 +127,11 @@ func why(reason func() string) string {
 	return reason()
 }
 
-// whole returns an error unless rec is a nod daemon's record of the request with
-// an ID, or of any request if id is empty, and its parts agree. Those of a record
-// that the daemon itself could not verify need not. It is a RepeatedError if an
-// earlier call has the answer.
+// whole returns an error unless rec is a record of a nod daemon for the request
+// with an ID, or for any request if id is empty, and its parts are consistent.
+// The parts of a record that the daemon itself could not verify may be
+// inconsistent. If an earlier call got the answer, whole returns a
+// RepeatedError.
 func whole(rec bridge.Record, id bridge.ID) error {
 	i, resp := rec.Interaction, rec.Response
 	if rec.Repeated && rec.State == "" {
@@ -169,7 +173,7 @@ func whole(rec bridge.Record, id bridge.ID) error {
 	return nil
 }
 
-// same returns an error unless a record is for what was sent.
+// same returns an error unless a record belongs to the request that was sent.
 func same(rec bridge.Record, sent bridge.Ask) error {
 	if err := sent.Normalize(); err != nil {
 		return err

@@ -16,9 +16,9 @@ func (c *Client) window() time.Duration { return cmp.Or(c.Window, pollFor) }
 // grace returns the time in which the daemon must answer after a wait.
 func (c *Client) grace() time.Duration { return min(c.window(), pollGrace) }
 
-// poll repeats a call that waits until it is done. The first call has a wait of its
-// own. After a failure, a call does not wait: its answer shows at once that the
-// daemon is back.
+// poll repeats a call that waits until it is done. The first call has its own
+// wait time. After a failure, a call does not wait, because an immediate answer
+// shows that the daemon is back.
 func (c *Client) poll(ctx context.Context, wait time.Duration, call func(ctx context.Context, wait string) (done bool, err error)) error {
 	for {
 		began, done := time.Now(), false
@@ -38,8 +38,8 @@ func (c *Client) poll(ctx context.Context, wait time.Duration, call func(ctx con
 	}
 }
 
-// retry repeats a call that failed because the daemon was unreachable. Its outage
-// begins at the failure, or when the answer was due.
+// retry repeats a call that failed because the daemon was unreachable. The
+// outage begins at the failure, or when the answer was due.
 func (c *Client) retry(ctx context.Context, call func(context.Context) error) error {
 	var began time.Time
 	told := false
@@ -67,7 +67,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 			told = true
 			c.Retrying(err)
 		}
-		if !bridge.Pause(ctx, max(pause*time.Duration(80+rand.IntN(21))/100, after)) { // not all callers at once
+		if !bridge.Pause(ctx, max(pause*time.Duration(80+rand.IntN(21))/100, after)) { // callers must not retry together
 			return context.Cause(ctx)
 		}
 	}
@@ -81,7 +81,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// patience returns how long calls may fail with err.
+// patience returns the time for which calls may fail with err.
 func (c *Client) patience(err error) time.Duration {
 	patience := cmp.Or(c.Patience, giveUp)
 	if c.FirstPatience != 0 && !c.reached.Load() && misdirected(err) {

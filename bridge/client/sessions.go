@@ -43,7 +43,7 @@ func (c *Client) Report(ctx context.Context, session string, r bridge.SessionRep
 	return out, err
 }
 
-// StopSession stops a session, and returns what was stopped. An empty agent
+// StopSession stops a session, and returns the stopped sessions. An empty agent
 // means every agent with such a session.
 func (c *Client) StopSession(ctx context.Context, agent, session string) ([]bridge.Stop, error) {
 	var out []bridge.Stop

@@ -32,9 +32,9 @@ func (c *Client) Steering(ctx context.Context, session, id string) (bridge.Steer
 	return s, err
 }
 
-// MessagesWait reports whether a message that a person wrote to a session waits
-// and is not reserved. It waits for one for up to the given time. A stopped
-// session has none. It does not retry.
+// MessagesWait reports whether a message from a person to a session waits and
+// is not reserved. It waits up to the given time for a message. A stopped
+// session has no messages. It does not retry.
 func (c *Client) MessagesWait(ctx context.Context, session string, wait time.Duration) (bool, error) {
 	q := url.Values{"peek": {"true"}}
 	if wait > 0 {
@@ -47,18 +47,20 @@ func (c *Client) MessagesWait(ctx context.Context, session string, wait time.Dur
 	return len(page.Items) > 0, err
 }
 
-// Taking describes how an agent takes the messages of people.
+// Taking holds the options of TakeMessages.
 type Taking struct {
 	// Reader identifies the caller. No other reader gets the messages before
-	// the lease ends. The caller has to acknowledge those that it has passed on.
+	// the lease ends. The caller has to acknowledge the messages that it has
+	// passed on.
 	Reader string
 	// Lease is the time for which the messages are reserved. Zero means 15
 	// seconds.
 	Lease time.Duration
-	// Wait is the time to wait for the first message. Zero means not to wait.
+	// Wait is the time to wait for the first message. If it is zero, the call
+	// does not wait.
 	Wait time.Duration
-	// Continued is nil unless the agent ends its turn. It then reports whether
-	// a message has continued the turn already.
+	// Continued is nil unless the agent ends its turn. It reports whether a
+	// message has already continued the turn.
 	Continued *bool
 }
 

@@ -16,7 +16,7 @@ type reply struct {
 	Input    string              `json:"input"`
 	Confirm  string              `json:"confirm"`
 	Terms    *int                `json:"terms"`
-	Seen     string              `json:"seen"` // of the card that the page shows
+	Seen     string              `json:"seen"` // digest of the card that the page shows
 	Values   map[string][]string `json:"values"`
 	Others   map[string]string   `json:"others"`
 	Decline  bool                `json:"decline"`
@@ -84,17 +84,18 @@ type outcome struct {
 	Error string       `json:"error,omitempty"`
 }
 
-// together reports whether a request may be decided with others. A risk level
-// that people have to see, a typed confirmation, a signature, and an agent that does not want
-// approval to stand out call for a decision of its own.
+// together reports whether a request may be decided together with others. Some
+// requests need a separate decision: those with a risk level, a typed
+// confirmation or a signature, and those of an agent that does not want
+// approval to stand out.
 func together(i bridge.Interaction) bool {
 	a := i.Approval
 	alone := i.StepUp != "" || render.Risk(i) != ""
 	return i.Kind == bridge.KindApproval && !alone && a != nil && a.Confirm == "" && !a.DefaultNo
 }
 
-// answers decides several requests in the same way. Each keeps its own outcome,
-// and each approval must carry what the page shows.
+// answers decides several requests in the same way. Each request gets its own
+// outcome, and each approval must contain the content that the page shows.
 func (c *Console) answers(_ http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error) {
 	var in several
 	if err := read(r, &in); err != nil {

@@ -33,9 +33,9 @@ type card struct {
 	Declinable bool         `json:"declinable"`
 	Input      string       `json:"input,omitempty"`   // input of an approval, for editing
 	Confirm    string       `json:"confirm,omitempty"` // label of the text that an approver must type
-	Terms      int          `json:"terms"`             // sent back with the decision
-	Seen       string       `json:"seen,omitempty"`    // its content, sent back with an approval
-	Together   bool         `json:"together"`          // may be decided with others
+	Terms      int          `json:"terms"`             // returned with the decision
+	Seen       string       `json:"seen,omitempty"`    // content hash, returned with an approval
+	Together   bool         `json:"together"`          // may be decided together with other requests
 	Notes      []string     `json:"notes"`
 	Asked      []string     `json:"asked"`
 	Timeline   []moment     `json:"timeline"`

@@ -124,9 +124,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Principal returns the person whose console session a call to the API carries.
-// It accepts reads, and only those changes that come from nod's own page. It
-// returns CodeUnauthenticated without a session, and CodeUnavailable if that
-// cannot be known now.
+// It accepts reads, and accepts changes only from nod's own page. It returns
+// CodeUnauthenticated without a session, and CodeUnavailable if it cannot check
+// the session now.
 func (c *Console) Principal(r *http.Request) (api.Principal, error) {
 	if c.foreign.Check(r) != nil {
 		return api.Principal{}, bridge.Errorf(bridge.CodeUnauthenticated, "this request does not come from nod's own page")
@@ -150,7 +150,7 @@ var pageVersion = sync.OnceValue(func() string {
 
 type handler func(w http.ResponseWriter, r *http.Request, actor bridge.Actor) (any, error)
 
-// person returns a handler that requires a person who is signed in.
+// person returns a handler that requires a signed-in person.
 func (c *Console) person(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p, err := c.sessions.of(r)

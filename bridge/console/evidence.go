@@ -13,12 +13,12 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// entry is an entry of the audit log as the page shows it.
+// entry is an entry of the audit log in the form that the page shows.
 type entry struct {
 	At      time.Time        `json:"at"`
 	Type    bridge.AuditType `json:"type"`
 	ID      bridge.ID        `json:"id,omitempty"`
-	Title   string           `json:"title,omitempty"` // of the request; empty if it is no longer stored
+	Title   string           `json:"title,omitempty"` // title of the request; empty if the request is no longer stored
 	Agent   string           `json:"agent,omitempty"`
 	Session string           `json:"session,omitempty"`
 	State   bridge.State     `json:"state,omitempty"`
@@ -59,7 +59,8 @@ func (c *Console) audit(_ http.ResponseWriter, r *http.Request, _ bridge.Actor) 
 	return map[string]any{"items": items, "next": next}, nil
 }
 
-// title returns the title of a request, or nothing if it is no longer stored.
+// title returns the title of a request, or "" if the request is no longer
+// stored.
 func (c *Console) title(ctx context.Context, id bridge.ID) (string, error) {
 	rec, err := c.engine.Get(ctx, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -86,7 +87,7 @@ func newEntry(a bridge.AuditEntry) entry {
 		State  bridge.State    `json:"state"`
 	}
 	if json.Unmarshal(a.Data, &data) != nil {
-		return out // the type, the time and the request are still true
+		return out // the type, the time and the request are still valid
 	}
 	if out.State == "" {
 		out.State = data.State
@@ -120,7 +121,7 @@ func (c *Console) verifyAudit(_ http.ResponseWriter, r *http.Request, _ bridge.A
 	return c.engine.Audit.Verify(r.Context())
 }
 
-// oneReading decodes records, in which the input of a tool may be deep.
+// oneReading decodes records. The input of a tool in them may be deeply nested.
 var oneReading = strictjson.Limits{Depth: 1000}
 
 // verified is the result of verifying a receipt.

@@ -22,7 +22,8 @@ const (
 	// Limits of a request that a list shows in full.
 	wholeLines = 14
 	wholeRunes = 2000
-	// previewLines is the number of lines that a list shows of a longer one.
+	// previewLines is the number of lines that a list shows of a longer
+	// request.
 	previewLines = 4
 )
 
@@ -43,8 +44,9 @@ type row struct {
 	Closed   time.Time    `json:"closed,omitzero"`
 	By       string       `json:"by,omitempty"`
 	Mine     bool         `json:"mine"`
-	// Card is the complete request. It is nil if the list does not show all
-	// of it. Preview then holds its first lines, and Lines their total.
+	// Card is the complete request. It is nil if the list shows only a part of
+	// it. Preview then holds its first lines, and Lines the number of all
+	// lines.
 	Card    *card  `json:"card,omitempty"`
 	Preview string `json:"preview,omitempty"`
 	Lines   int    `json:"lines,omitempty"`
@@ -54,23 +56,23 @@ type row struct {
 type counts struct {
 	Mine   int `json:"mine"`
 	Others int `json:"others"`
-	Soon   int `json:"soon"` // of Mine, with a deadline in less than 5 minutes
+	Soon   int `json:"soon"` // number of Mine with a deadline in less than 5 minutes
 }
 
 // inbox is a page of pending requests, the next deadline first.
 type inbox struct {
 	Counts counts   `json:"counts"`
 	Items  []row    `json:"items"`
-	Total  int      `json:"total"` // matches of the filter
+	Total  int      `json:"total"` // matches the filter
 	Page   int      `json:"page"`
 	Pages  int      `json:"pages"`
-	More   bool     `json:"more"` // later requests were not examined
+	More   bool     `json:"more"` // number of later requests that were not examined
 	Agents []string `json:"agents"`
 	Routes []string `json:"routes"`
 	People []string `json:"people"`
 }
 
-// pendingFor is a pending request, and whether the person may answer it.
+// pendingFor is a pending request with the right of the person to answer it.
 type pendingFor struct {
 	record bridge.Record
 	mine   bool
@@ -129,7 +131,7 @@ func (c *Console) inbox(_ http.ResponseWriter, r *http.Request, actor bridge.Act
 	}
 	out.Agents, out.Routes, out.People = names(agents), names(routes), names(people)
 	out.Total, out.Pages = len(found), max(1, (len(found)+inboxPage-1)/inboxPage)
-	page, _ := strconv.Atoi(q.Get("page")) // anything else is the first page
+	page, _ := strconv.Atoi(q.Get("page")) // any other value selects the first page
 	out.Page = min(max(page, 1), out.Pages)
 	from := (out.Page - 1) * inboxPage
 	for _, x := range found[from:min(from+inboxPage, len(found))] {
@@ -154,15 +156,15 @@ func (n *counts) add(i bridge.Interaction, mine bool) {
 	}
 }
 
-// whose reports whether a list of all requests, of the person's own or of those of
-// others contains a request.
+// whose reports whether a list contains a request. The list is of all requests,
+// of the person's own requests, or of the requests of others.
 func whose(who string, mine bool) bool {
 	switch who {
 	case "all":
 		return true
 	case "others":
 		return !mine
-	case "none": // the counts only
+	case "none": // only the counts
 		return false
 	}
 	return mine
@@ -170,7 +172,7 @@ func whose(who string, mine bool) bool {
 
 func names(set map[string]bool) []string {
 	delete(set, "")
-	return append([]string{}, slices.Sorted(maps.Keys(set))...) // never nil, which is null in JSON
+	return append([]string{}, slices.Sorted(maps.Keys(set))...) // never nil, because that would become null in JSON
 }
 
 // matches reports whether a record matches the filters of a URL.
@@ -186,7 +188,7 @@ func matches(q url.Values, rec bridge.Record) bool {
 }
 
 // concerns reports whether a person may answer a request, has answered it, or
-// is the one for whom the agent asks.
+// is its requester.
 func concerns(rec bridge.Record, person string) bool {
 	i := rec.Interaction
 	if i.Requester == person || slices.ContainsFunc(i.Responders, func(r bridge.Responder) bool { return r.Person == person }) {
@@ -234,7 +236,7 @@ func (c *Console) pendingRow(r *http.Request, x pendingFor, actor bridge.Actor) 
 		return out, nil
 	}
 	out.Lines = len(lines)
-	// The preview is code, so it leaves out what the agent says.
+	// The preview is code, so it omits the text of the agent.
 	lines = linesOf(slices.DeleteFunc(slices.Clone(body), func(b render.Block) bool { return b.Kind == render.Quote }))
 	out.Preview = render.Cut(strings.Join(lines[:min(previewLines, len(lines))], "\n"), 400, render.Runes)
 	return out, nil
@@ -244,8 +246,8 @@ func linesOf(body []render.Block) []string {
 	return strings.Split(strings.TrimSpace(render.PlainText(body)), "\n")
 }
 
-// listNone keeps the options of a question out of the text of a card, because
-// the page has a control for each.
+// listNone hides the options of a question in the text of a card, because the
+// page has a control for each.
 func listNone(bridge.Question) bool { return false }
 
 // history lists requests in any state, newest first.
@@ -318,7 +320,7 @@ func day(q url.Values, name string, plus int) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if t, err := time.Parse(time.RFC3339, q.Get(name)); err == nil {
-		return t, nil // the page knows the zone of the person
+		return t, nil // the page knows the person's time zone
 	}
 	t, err := time.Parse(time.DateOnly, q.Get(name))
 	if err != nil {

@@ -50,8 +50,8 @@ type flow struct {
 	Expires  int64  `json:"e"`
 }
 
-// discover fetches the provider's URLs and keys, and caches them once that
-// succeeds.
+// discover fetches the provider's URLs and keys. It caches them after the first
+// success.
 func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -24,8 +24,8 @@ func (c *Console) passkeyRoutes() {
 	c.mux.HandleFunc("POST /console/passkeys/revoke", c.person(c.revokePasskey))
 }
 
-// fresh returns CodeForbidden unless the person of a request has just signed
-// in.
+// fresh returns CodeForbidden unless the person of a request has signed in
+// recently.
 func (c *Console) fresh(r *http.Request) error {
 	x, ok := c.sessions.signed(r)
 	started := time.Unix(x.Expires, 0).Add(-sessionLife)
@@ -73,8 +73,8 @@ type enrollment struct {
 	Proof      json.RawMessage `json:"proof,omitempty"` // of an existing key
 }
 
-// enrolls returns a handler of a call that adds a key. It establishes who the
-// person is.
+// enrolls returns a handler of a call that adds a key. The handler determines
+// who the person is.
 func (c *Console) enrolls(h func(r *http.Request, in enrollment, person string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in enrollment

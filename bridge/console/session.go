@@ -19,7 +19,7 @@ import (
 
 const (
 	sessionCookie = "nod_session"
-	sessionLife   = 12 * time.Hour // a working day
+	sessionLife   = 12 * time.Hour // one working day
 )
 
 // sessions opens, checks and ends sessions. The browser keeps a session in a
@@ -80,8 +80,8 @@ func verify(key []byte, purpose, text string, v any) bool {
 }
 
 // of returns the person whose session a request carries. It returns
-// CodeUnauthenticated if there is none, and CodeUnavailable if that cannot be
-// known now.
+// CodeUnauthenticated without a session, and CodeUnavailable if it cannot check
+// the session now.
 func (s sessions) of(r *http.Request) (api.Principal, error) {
 	nobody := bridge.Errorf(bridge.CodeUnauthenticated, "you are not signed in")
 	x, ok := s.signed(r)
@@ -138,8 +138,9 @@ func (s sessions) end(r *http.Request) error {
 	return s.store.DropNote(r.Context(), noteKey(x.ID))
 }
 
-// named returns the name of a cookie of this installation. Others may be on
-// another port of the same host, for which browsers keep the same cookies.
+// named returns the name of a cookie of this installation. Other installations
+// may use another port of the same host, and browsers share cookies between
+// ports.
 func (s sessions) named(name string) string {
 	return name + "_" + hex.EncodeToString(mac(s.key, "cookies", nil)[:4])
 }

@@ -17,8 +17,8 @@ import (
 // signView is the content of the page where a person proves an approval. Its
 // HTML contains only markup that nod wrote.
 type signView struct {
-	Done     string // what is already recorded; empty before that
-	Problem  string // why nothing can be signed; empty if it can
+	Done     string // the recorded decision; empty before it is recorded
+	Problem  string // reason that the person cannot sign; empty if the person can
 	Hint     string
 	Headline string
 	Head     string // Headline as HTML
@@ -29,11 +29,11 @@ type signView struct {
 	Decision string
 	Covers   []string
 	Person   string
-	Code     string // to compare with the card
+	Code     string // code to compare with the card
 	Digest   string
 	Request  bridge.ID
 	Expires  time.Time
-	Options  string // for the passkey; empty if the person has none
+	Options  string // options for the passkey; empty if the person has none
 }
 
 // signing shows the request of a ticket. It changes nothing, so that a link
@@ -73,7 +73,7 @@ func newSignView(s passkeys.SignPage) signView {
 	return out
 }
 
-// signedDecision describes what a person signs.
+// signedDecision describes the decision that a person signs.
 func signedDecision(i bridge.Interaction, r bridge.Response) string {
 	switch {
 	case r.Scope.Kind() == bridge.ScopeSession, r.Scope.Kind() == bridge.ScopeAlways:
@@ -113,7 +113,7 @@ func linkOf(err error) string {
 	return ""
 }
 
-// sentence returns an error as a sentence.
+// sentence returns an error as a complete sentence.
 func sentence(s string) string {
 	if s == "" {
 		return ""

@@ -10,9 +10,9 @@ import (
 //go:embed sign.html
 var signFrame string
 
-// page returns the page as HTML. Every text is escaped. It is written without a
-// template, because templates call methods by their names, so that the linker
-// would have to keep all methods of nod.
+// page returns the page as HTML. Every text is escaped. It does not use a
+// template, because templates call methods by their names, so the linker would
+// have to keep all methods of nod.
 func (v signView) page() string {
 	title, script, content := "Sign: "+v.Headline, `<script type="module" src="/console/sign.js"></script>`, v.card()
 	if v.Done != "" {
@@ -34,7 +34,7 @@ func tag(name, attributes, text string) string {
 	return "<" + name + attributes + ">" + template.HTMLEscapeString(text) + "</" + name + ">\n"
 }
 
-// card returns the request, what the person signs, and the form.
+// card returns the request, the decision that the person signs, and the form.
 func (v signView) card() string {
 	var b strings.Builder
 	write := func(parts ...string) {

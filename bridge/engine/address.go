@@ -7,9 +7,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// link returns the URL of the card of a record. Of several cards, it prefers one
-// in the given channels of a platform, and then one on this platform. It is empty
-// if no card is posted, or none has a URL.
+// link returns the URL of the card of a record. It prefers a card in the given
+// channels of a platform, and then a card on this platform. It is empty if no
+// card is posted, or if no card has a URL.
 func (c *cards) link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
 	all := r.Interaction.Destinations
 	distance := func(n int) int {
@@ -39,9 +39,8 @@ func (c *cards) link(ctx context.Context, r bridge.Record, platform string, chan
 	return "", nil
 }
 
-// newer returns the URL of the card of the request that superseded a record. The
-// card itself may be in a channel with other people, so that only its URL is
-// shown.
+// newer returns the URL of the card of the request that superseded a record.
+// That card may be in a channel with other people, so nod shows only its URL.
 func (c *cards) newer(ctx context.Context, r bridge.Record, destination int) (string, error) {
 	if r.State != bridge.StateSuperseded || r.Next == "" {
 		return "", nil
@@ -58,8 +57,8 @@ func (c *cards) newer(ctx context.Context, r bridge.Record, destination int) (st
 }
 
 // linkBack requests an update of the cards of the request that a new card
-// supersedes, so that they link to it. Cards that the new request took over show
-// it already.
+// supersedes, so that they link to the new card. Cards that the new request
+// took over already show it.
 func (c *cards) linkBack(ctx context.Context, r bridge.Record) error {
 	if r.Interaction.Previous == "" || r.Interaction.Root != "" {
 		return nil

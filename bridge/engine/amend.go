@@ -33,8 +33,8 @@ func AmendNow(ctx context.Context, records bridge.Records, id bridge.ID, make fu
 	return err
 }
 
-// cardFailed follows the failure of a card that should have told people: the other
-// cards say so.
+// cardFailed handles the failure of a card that should have told people about a
+// request: the other cards show the failure.
 func cardFailed(ctx context.Context, records bridge.Records, id bridge.ID, destination int) error {
 	r, err := records.Load(ctx, id)
 	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {

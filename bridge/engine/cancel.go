@@ -22,8 +22,9 @@ type withdrawals struct {
 	reach    *reach
 }
 
-// checkReason returns an error unless a caller may cancel a request with a reason.
-// An agent could otherwise take a call for one that nod left to it.
+// checkReason returns an error unless a caller may cancel a request with a
+// reason. nod itself cancels with some reasons, which have a meaning for
+// agents.
 func checkReason(reason string) error {
 	if reason == bridge.ReasonLeft {
 		return bridge.Errorf(bridge.CodeInvalid, "reason: %q is reserved", reason).WithHint("use another text")
@@ -87,7 +88,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	return r, err
 }
 
-// reasonUnattended is the reason of a request that no one can answer any longer.
+// reasonUnattended is the reason of a request that no one can answer anymore.
 const reasonUnattended = "the client disconnected while the request was pending, and no chat takes answers"
 
 // releaseUnattended implements Engine.ReleaseUnattended.
@@ -96,7 +97,7 @@ func (w *withdrawals) releaseUnattended(ctx context.Context, session string) err
 	if err != nil || enabled > 0 {
 		return err
 	}
-	ids, err := w.records.Pending(ctx, "", session) // without a session, those of all
+	ids, err := w.records.Pending(ctx, "", session) // without a session, the requests of all sessions
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (w *withdrawals) decidedElsewhere(
 	for _, id := range slices.Backward(ids) {
 		r, err := w.records.Load(ctx, id)
 		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.Over() || r.Interaction.Kind == bridge.KindNotice) {
-			continue // no one decides about a notice, such as the message of the session, while it is being posted
+			continue // no one decides about a notice, such as a session message, while it is being posted
 		}
 		if err != nil {
 			return err

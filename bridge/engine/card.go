@@ -41,11 +41,12 @@ func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error)
 	return p, nil
 }
 
-// clickMentions is the time limit for looking up whom the card of a click
-// mentions. Mentions that are not found in time return with the next edit.
+// clickMentions is the time limit for looking up the people whom the card of a
+// click mentions. If a lookup takes longer, the next edit adds the mentions.
 const clickMentions = 200 * time.Millisecond
 
-// cards creates the views of messages, and records what messages show.
+// cards creates the views of messages, and records the content that messages
+// show.
 type cards struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
@@ -97,7 +98,7 @@ func (c *cards) draft(ctx context.Context, r bridge.Record, destination int) (*b
 // drafted returns the view of the clicked card with a draft.
 func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.Record(a.Record), a.Control.Destination, d, c.keys.Sign)
-	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil { // the next update shows it
+	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil { // the next update shows the draft
 		c.log.Warn("not all facts of a card were loaded", "id", a.Record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card
@@ -144,9 +145,9 @@ func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref 
 	}
 }
 
-// parts returns the sent parts of a view, which record further parts. A sent
-// part cannot be taken back, so recording it is retried for as long as the job
-// lasts.
+// parts returns the sent parts of a view. It also records further parts as they
+// are sent. A sent part cannot be taken back, so recording it is retried for as
+// long as the job lasts.
 func (c *cards) parts(v bridge.View) *bridge.Parts {
 	d, content, id := v.Destination, v.Content(), v.Record.Interaction.ID
 	var sent []bridge.MessageRef
@@ -190,10 +191,10 @@ func Shows(r bridge.Record, destination int) bool {
 }
 
 // unseen rejects a control that can approve or answer while its card does not
-// show everything that it decides. A click can arrive before nod has recorded
-// what the card shows, so unseen waits briefly. If the record of what it shows
-// does not verify, there will be no other, so unseen requests an update of the
-// card.
+// show everything that the control decides. A click can arrive before nod has
+// recorded the content of the card, so unseen waits briefly. If that content
+// does not verify, no one will record it again, so unseen requests an update of
+// the card.
 func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Control.Declines(a.Record.Interaction) {
 		return nil, nil
@@ -223,8 +224,9 @@ func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	return nil, nil
 }
 
-// drawn requests an update of a card that was drawn outside of a job, if that
-// failed, or if the card may show an older state than something else has drawn.
+// drawn requests an update of a card that was drawn outside of a job. It does
+// so if the update failed, or if the card may show an older state than another
+// update.
 func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {

@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// Clicks applies the clicks and typed text of people. Its methods that a list of
-// deciders has are the checks of every click.
+// Clicks applies the clicks and typed text of people. Its methods in the list
+// of deciders are the checks of every click.
 type Clicks struct {
 	records   bridge.Records
 	drafts    bridge.Drafts
@@ -33,22 +33,22 @@ type Clicks struct {
 	log       *slog.Logger
 }
 
-// Click is a click that is checked, and what the checks have found.
+// Click is a click during its checks, with their results so far.
 type Click struct {
 	bridge.Click
 	Control bridge.Control
 	Record  bridge.Record
 	fields  []bridge.Field
 	Who     bridge.Actor // with Person set
-	// DenyOnly is the text that tells the actor why they may deny but not approve.
-	// It is empty for other actors.
+	// DenyOnly is the text that explains to the actor why they may deny but not
+	// approve. It is empty for other actors.
 	DenyOnly string
-	// Form is nil unless the person asks for a native input. A decider that returns a
-	// verdict without a kind has filled it.
+	// Form is nil unless the person asks for a native input. If a decider
+	// returns a verdict without a kind, it has filled in the form.
 	Form    *bridge.Form
 	answers map[string]bridge.Answer
 	others  map[string]string
-	parts   map[string]bridge.Input // inputs that asked for a part of an answer
+	parts   map[string]bridge.Input // inputs that asked for only a part of an answer
 }
 
 // click implements Engine.Click.
@@ -74,14 +74,14 @@ func (cl *Clicks) admit(ctx context.Context, c bridge.Click) (Click, *bridge.Ver
 	return a, v, err
 }
 
-// arrived returns a click of which nothing was checked.
+// arrived returns a click before any checks.
 func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
 
 // clicked applies an admitted click.
 func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if s := a.Control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
-		return cl.late(ctx, a) // of a pending request, a decider takes it
+		return cl.late(ctx, a) // a decider handles a click on a pending request
 	}
 	if i.Kind == bridge.KindApproval {
 		return cl.approval(ctx, a)
@@ -132,7 +132,7 @@ func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error)
 	}
 	r, problem, err := decide(i, d, given)
 	switch {
-	case err != nil: // a control that this interaction does not have
+	case err != nil: // this interaction does not have such a control
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	case problem != "" && !a.Record.State.Final():
 		return words.Problem(problem), nil
@@ -142,9 +142,9 @@ func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error)
 	return cl.settle(ctx, a, r)
 }
 
-// decision returns the decision of a control on an approval and what was typed
-// with it, or the problem with what was typed. The decision is empty if the
-// approval does not have the control.
+// decision returns the decision of a control on an approval and the text typed
+// with it, or the problem with that text. The decision is empty if the approval
+// does not have the control.
 func (a Click) decision() (d bridge.Decision, given bridge.Given, problem string) {
 	i, c := a.Record.Interaction, a.Control
 	all := i.Decisions()
@@ -201,7 +201,7 @@ func (cl *Clicks) settle(ctx context.Context, a Click, r bridge.Response) (bridg
 }
 
 // record records the response of the actor in a.Record. It returns the reply
-// without a card, and whether the rules refused the response.
+// without a card, and reports whether the rules refused the response.
 func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
 	r.Message = a.Card()
 	if a.DenyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {
@@ -230,9 +230,9 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: note}, false, nil
 }
 
-// stale returns the view of a message that no job redraws after a decision: the
-// clicked message, if the record names another one. It returns nil for a message
-// that the record names.
+// stale returns the view of a message that no job redraws after a decision.
+// This is the clicked message, if the record names a different one. It returns
+// nil for a message that the record names.
 func (cl *Clicks) stale(ctx context.Context, a Click) *bridge.View {
 	if ref, ok := a.Record.Messages[a.Control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
 		return nil

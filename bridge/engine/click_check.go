@@ -73,8 +73,8 @@ func (*Clicks) Chosen(_ context.Context, a *Click) (*bridge.Verdict, error) {
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// ShowsAll checks that the card shows everything that the control decides. The menu of
-// one that does not offers no approval.
+// ShowsAll checks that the card shows everything that the control decides. If
+// the card does not, its menu offers no approval.
 func (cl *Clicks) ShowsAll(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Record.State.Final() {
 		return nil, nil //nolint:nilnil // no objection
@@ -94,8 +94,7 @@ func (cl *Clicks) CurrentTerms(ctx context.Context, a *Click) (*bridge.Verdict, 
 	return a.denying(&bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed, View: new(cl.cards.drafted(ctx, *a, nil))}), nil
 }
 
-// inPlace reports whether the click came from the destination that its token
-// is bound to.
+// inPlace reports whether the click came from the destination of its token.
 func (a Click) inPlace() bool {
 	i := a.Record.Interaction
 	if a.Control.Destination >= len(i.Destinations) {
@@ -153,8 +152,8 @@ func (a *Click) resolve() bool {
 	return true
 }
 
-// denying returns an objection. The menu can be opened nevertheless, and offers no
-// approval.
+// denying returns a verdict that refuses everything except a denial. The menu
+// can still be opened, but offers no approval.
 func (a *Click) denying(v *bridge.Verdict) *bridge.Verdict {
 	if v == nil || a.Control.Action != bridge.ActionMore {
 		return v

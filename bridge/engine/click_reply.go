@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// Card returns the card that was clicked, or the card whose private
-// message was clicked. It returns nil if the answer came without a click.
+// Card returns the clicked card, or the card of the clicked private message. It
+// returns nil if the answer came without a click.
 func (a Click) Card() *bridge.MessageRef {
 	if a.Ref.Message != "" {
 		return &a.Ref

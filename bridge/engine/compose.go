@@ -47,7 +47,7 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 	if i.StepUp != "" {
 		a := *i.Approval
 		if i.Approval = &a; len(ruling.Scopes) == 0 {
-			a.Limit(nil) // a standing approval needs a rule that allows it
+			a.Limit(nil) // a grant requires a rule that permits grants
 		}
 	}
 	if i.Counted() {
@@ -62,8 +62,8 @@ func (c *composer) prepareUnder(ctx context.Context, agent bridge.Agent, r bridg
 }
 
 // interaction builds the interaction of a request for the routes of its ruling.
-// An agent that is limited to certain routes can choose only those. The limit
-// does not apply to the routes of the ruling, which come from the config.
+// An agent with a list of routes can choose only these routes. The list does
+// not limit the routes of the ruling, which come from the config.
 func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge.Request, named []string) (bridge.Interaction, error) {
 	names := routesOf(r.Route, named)
 	own := routesOf(r.Route, nil)[0]

@@ -17,9 +17,9 @@ const (
 	jobLease       = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew       = 1500 * time.Millisecond
 	jobTimeout     = 20 * time.Second // limit for the calls of the platform
-	resultTimeout  = 4 * time.Second  // limit for writing what became of them, within the lease
+	resultTimeout  = 4 * time.Second  // limit for recording the result, within the lease
 	jobsAtOnce     = 64
-	outboxPoll     = time.Second         // maximum delay until a job of a dead process is noticed
+	outboxPoll     = time.Second         // maximum delay until a daemon notices the job of a dead process
 	sessionThreads = 30 * 24 * time.Hour // how long the thread of a session is remembered
 )
 
@@ -44,7 +44,7 @@ func (w *dispatcher) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ctx.Err() == nil {
-		slots <- struct{}{} // waits until at least one is free
+		slots <- struct{}{} // waits until at least one slot is free
 		<-slots
 		free := jobsAtOnce - len(slots)
 		jobs, err := w.outbox.Claim(ctx, free, jobLease)
@@ -81,8 +81,9 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	}
 }
 
-// do processes a job and records the result. A card that is refused because of a rate
-// limit keeps its place, because the limit holds up the cards behind it as well.
+// do processes a job and records the result. A card that is refused because of
+// a rate limit keeps its place, because the limit also delays the cards behind
+// it.
 func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	var err error
 	switch worker := w.seams.worker(j.Kind); {
@@ -108,15 +109,15 @@ func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	return w.failed(ctx, j, err)
 }
 
-// forResult returns a context for writing the result of a platform's call, which may
-// have taken all the time of the job, or ended after its lease.
+// forResult returns a context for recording the result of a platform call. The
+// call may have used all the time of the job, or ended after its lease.
 func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), resultTimeout)
 }
 
-// keepJob renews the lease of a job until ctx ends, and stops the work once
-// another process may have taken over the job: when it has, or when the last successful
-// renewal is one lease old.
+// keepJob renews the lease of a job until ctx ends. It stops the work once
+// another process may have taken over the job: when another process has it, or
+// when the last successful renewal is one lease old.
 func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	ends := time.Now().Add(jobLease)
 	for bridge.Pause(ctx, min(jobRenew, time.Until(ends))) {
@@ -143,7 +144,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if err != nil || r.State.Final() {
 		return err
 	}
-	if ref, posted := r.Messages[j.Destination]; posted { // an earlier try did not get to its end
+	if ref, posted := r.Messages[j.Destination]; posted { // an earlier attempt was interrupted
 		if err := w.posted(ctx, r, j.Destination, ref); err != nil {
 			return err
 		}
@@ -170,7 +171,7 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	}
 	ctx, cancel := forResult(ctx)
 	defer cancel()
-	// First: a card that is recorded takes replies.
+	// First, because people can reply to a recorded card.
 	if err := w.threads.takesReplies(ctx, r, j.Destination, ref); err != nil {
 		return err
 	}
@@ -183,8 +184,8 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	return w.cards.redrawn(ctx, view)
 }
 
-// posted records the thread of a recorded card's session, and updates what else shows
-// that the card exists. It can be repeated.
+// posted records the thread of a recorded card's session, and updates other
+// cards that mention the card. It can be repeated.
 func (w *dispatcher) posted(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	if err := w.threads.start(ctx, r, destination, ref); err != nil {
 		return err
@@ -208,7 +209,7 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	for n := range r.Interaction.Destinations {
 		_, posted := r.Messages[n]
 		if _, failed := r.Failures[n]; !posted && !failed {
-			return nil // the post job of that destination will check again
+			return nil // the post job of that destination checks again
 		}
 	}
 	_, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
@@ -217,8 +218,8 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 	return err
 }
 
-// update brings a message up to date. If a follow-up took it over, it shows the
-// last follow-up.
+// update brings a message up to date. A message that a follow-up took over
+// shows the last follow-up.
 func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -233,7 +234,7 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	}
 	ref, posted := r.Messages[j.Destination]
 	if !posted || r.Interaction.Kind == bridge.KindNotice && !r.Interaction.IsSession() {
-		return nil // the post shows the newest state, and a notice has only one
+		return nil // the post shows the newest state, and a notice has only one state
 	}
 	view, err := w.cards.shown(ctx, r, j.Destination)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	noteNoChange = "nod has no such change of yours, or you made another one since. Nothing was approved. Edit the input again."
 )
 
-// review keeps the input that a person edited, and returns the menu in which
+// review stores the input that a person edited, and returns the menu in which
 // that person confirms the change.
 func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (bridge.Verdict, error) {
 	if a.DenyOnly != "" {
@@ -36,7 +36,7 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 }
 
 // reviewed returns the edited input that a control confirms. It returns "" if
-// the person has made no change, or another one since.
+// the person has made no change, or has made another change since.
 func (cl *Clicks) reviewed(ctx context.Context, a Click) (string, error) {
 	mine, _, err := cl.drafts.Draft(ctx, a.Record.Interaction.ID, a.Control.Destination, a.Who)
 	if err != nil || mine == nil || bridge.EditedOption(mine.Input) != a.Control.Option {

@@ -36,17 +36,17 @@ type Options struct {
 	// PolicyVersion changes whenever the rules change. A request with
 	// redacted fields cannot be evaluated again under another version.
 	PolicyVersion string
-	// ConfigVersion changes whenever anything changes that the evaluation of a
-	// request depends on: the config, or nod itself. A pending request of the
-	// same version is not evaluated again. If it is empty, all are.
+	// ConfigVersion changes with every change that affects the evaluation of a
+	// request: a change of the config or of nod. A pending request of the same
+	// version is not evaluated again. If it is empty, all pending requests are.
 	ConfigVersion string
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
 	Agents   map[string]bridge.Agent
 	Observer bridge.Observer // may be nil
 	Log      *slog.Logger    // nil discards output
-	// History lists the closed requests of a person. If it is nil, people
-	// see none.
+	// History lists the closed requests of a person. If it is nil, no closed
+	// requests are shown.
 	History bridge.Histories
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
@@ -119,7 +119,8 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.get(ctx, id)
 }
 
-// Inspect returns a record as it is stored. If it does not verify, Unverified is set.
+// Inspect returns a record in its stored form. If it does not verify,
+// Unverified is set.
 func (e *Engine) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.records.Inspect(ctx, id)
 }
@@ -132,17 +133,17 @@ func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error
 	return e.reader.await(ctx, id)
 }
 
-// AwaitThen is Await for a caller that has no goroutine to wait with. It returns
-// at once, and calls then exactly once, on a goroutine of its own.
+// AwaitThen is Await for a caller that has no goroutine for waiting. It returns
+// immediately. It calls then exactly once, on a separate goroutine.
 func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
 	e.reader.awaitThen(ctx, id, then)
 }
 
-// Sending records that the response of a record is about to be sent to a caller.
-// A call that another caller can repeat must not get the response before that is
-// recorded, because the next call could get it as well. An approval with a key goes
-// to one caller, whose name is that of [bridge.CallerName]. Any other gets a
-// [bridge.RepeatedError].
+// Sending records that the response of a record is about to be sent to a
+// caller. If another caller can repeat the call, the response must not be sent
+// before this is recorded, because the next caller could get it as well. An
+// approval with a key goes to one caller, which is identified by
+// [bridge.CallerName]. Any other caller gets a [bridge.RepeatedError].
 func (e *Engine) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	return e.reader.sending(ctx, r, caller)
 }
@@ -153,15 +154,15 @@ func (e *Engine) Delivered(ctx context.Context, r bridge.Record) error {
 	return e.reader.delivered(ctx, r)
 }
 
-// Shown returns a record as people see it, in which credentials that someone
-// typed are redacted.
+// Shown returns a record in the form that people see, with typed credentials
+// redacted.
 func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.shown(ctx, id)
 }
 
-// Pending returns up to n pending requests that wanted selects, the next
-// deadline first, and whether there may be more. A zero n means 1000, which is
-// the number of requests that it examines.
+// Pending returns up to n pending requests that wanted selects, beginning with
+// the next deadline. It reports whether there may be more. A zero n means 1000,
+// which is the number of requests that it examines.
 func (e *Engine) Pending(
 	ctx context.Context, n int, wanted func(bridge.Record) (bool, error),
 ) ([]bridge.Record, bool, error) {
@@ -171,8 +172,8 @@ func (e *Engine) Pending(
 	return e.reader.pending(ctx, n, wanted)
 }
 
-// List returns a page of requests as people see them, newest first. Without a
-// history, it returns none.
+// List returns a page of requests in the form that people see, newest first.
+// Without a history, it returns none.
 func (e *Engine) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	return e.reader.list(ctx, f)
 }
@@ -183,9 +184,9 @@ func (e *Engine) Cancel(ctx context.Context, id bridge.ID, reason string) (bridg
 	return e.withdrawals.cancel(ctx, id, reason)
 }
 
-// Withdraw cancels a pending request as a person: one of its responders, or an
-// owner of its agent. Others get CodeNotFound if they may not read it either,
-// and CodeForbidden if they may.
+// Withdraw cancels a pending request for a person: one of its responders, or an
+// owner of its agent. Other people get CodeForbidden if they may read the
+// request, and CodeNotFound otherwise.
 func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
 	return e.withdrawals.withdraw(ctx, id, by, reason)
 }
@@ -197,10 +198,10 @@ func (e *Engine) ReleaseUnattended(ctx context.Context, session string) error {
 	return e.withdrawals.releaseUnattended(ctx, session)
 }
 
-// DecidedElsewhere cancels the pending requests of a session that decides
-// selects, because their user decided in the agent's own terminal. It gets them
-// oldest first. If it returns true, one call of each was decided, and a request
-// stays open for the other calls that share its answer.
+// DecidedElsewhere cancels the pending requests of a session for which decides
+// returns true, because the user decided in the agent's own terminal. It passes
+// them oldest first. Only one call of each request was decided, so a request
+// stays open for other calls that share its answer.
 func (e *Engine) DecidedElsewhere(
 	ctx context.Context, agent, session, reason string, decides func([]bridge.Interaction) ([]bridge.Interaction, bool),
 ) error {
@@ -208,13 +209,14 @@ func (e *Engine) DecidedElsewhere(
 }
 
 // Leave cancels a pending request for one of its callers; see
-// [bridge.CallerName]. It stays open for the others that share its answer.
+// [bridge.CallerName]. The request stays open for other callers that share its
+// answer.
 func (e *Engine) Leave(ctx context.Context, id bridge.ID, caller, reason string) (bridge.Record, error) {
 	return e.withdrawals.leave(ctx, id, caller, reason, false)
 }
 
 // Disconnected is [Engine.Leave] for a caller whose connection has ended. The
-// request stays open if anyone waits for it on another one.
+// request stays open if anyone waits for it on another connection.
 func (e *Engine) Disconnected(ctx context.Context, id bridge.ID, caller string) error {
 	_, err := e.withdrawals.leave(ctx, id, caller, "the agent disconnected", true)
 	return err
@@ -235,9 +237,9 @@ func (e *Engine) Reprompt(
 
 // Queue defers an interaction. A pending interaction stays open for hold, and a
 // late answer goes to the session inbox. A zero hold means the hold of the
-// request. For an interaction that is deferred already, a hold replaces the
-// earlier one. An answered interaction is asked again in the same way, unless its
-// answer came late and there is no message.
+// request. If the interaction is already deferred, the new hold replaces the
+// earlier one. An answered interaction is asked again in the same way, unless
+// its answer came late and there is no message.
 func (e *Engine) Queue(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string,
 ) (bridge.Record, error) {
@@ -246,8 +248,8 @@ func (e *Engine) Queue(
 
 // Complete records the result of the agent's tool, which people see below their
 // answer. Only the first call has an effect. A deferred interaction expires,
-// because its tool no longer needs the answer. Complete returns CodeConflict if the
-// interaction is pending otherwise.
+// because its tool no longer needs the answer. If the interaction is pending
+// and not deferred, Complete returns CodeConflict.
 func (e *Engine) Complete(ctx context.Context, id bridge.ID, c bridge.Completion) (bridge.Record, error) {
 	return e.rounds.complete(ctx, id, c)
 }
@@ -277,14 +279,14 @@ func (e *Engine) Conclude(
 	return e.Decisions.Conclude(ctx, actor, rec, r)
 }
 
-// Rejudge evaluates a pending request again, with the current policy, routes
-// and people, as if it were opened now.
+// Rejudge evaluates a pending request again with the current policy, routes and
+// people.
 func (e *Engine) Rejudge(ctx context.Context, rec bridge.Record) (Review, error) {
 	return e.Decisions.evaluator.rejudge(ctx, rec)
 }
 
-// CardGone posts the card of a pending request again whose message was deleted, or
-// gives up its destination.
+// CardGone handles the deleted message of a pending request: it posts the card
+// again, or gives up its destination.
 func (e *Engine) CardGone(ctx context.Context, r bridge.Record, destination int) error {
 	return e.dispatcher.lost.found(ctx, r, destination)
 }
@@ -312,9 +314,9 @@ func (e *Engine) View(ctx context.Context, r bridge.Record, destination int) (br
 	return e.Clicks.cards.view(ctx, r, destination)
 }
 
-// Link returns the URL of the card of a record. Of several cards, it prefers one
-// in the given channels of a platform, and then one on this platform. It is empty
-// if no card is posted, or none has a URL.
+// Link returns the URL of the card of a record. It prefers a card in the given
+// channels of a platform, and then a card on this platform. It is empty if no
+// card is posted, or if no card has a URL.
 func (e *Engine) Link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
 	return e.Clicks.cards.link(ctx, r, platform, channels)
 }

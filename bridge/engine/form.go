@@ -24,15 +24,16 @@ func (cl *Clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	if v == nil && err == nil {
 		var said bridge.Verdict
 		f, said, err = cl.formFor(ctx, a)
-		f.View.Revealed = true // the person was checked
+		f.View.Revealed = true // the check of the person has passed
 		v = &said
 	}
 	cl.watcher.Observe(a.activity("form", began, v, err))
 	return f, orZero(v), err
 }
 
-// reading returns the form with the whole text of a closed request or a notice,
-// which everyone who sees its card may read, unless it is private.
+// reading returns the form with the complete text of a closed request or a
+// notice. Everyone who sees the card may read it, unless the request is
+// private.
 func (cl *Clicks) reading(ctx context.Context, c bridge.Click) (bridge.Form, bridge.Verdict, error) {
 	a := arrived(c)
 	v, err := cl.Located(ctx, &a)
@@ -116,8 +117,8 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	}
 	d := begin(mine, a.Who)
 	if a.Control.Option == bridge.OptionShown && !a.Record.State.Final() && shown != nil && !shown.Actor.Same(a.Who) {
-		// The card shows someone else's choice. People must not submit
-		// what they do not see.
+		// The card shows someone else's choice. People must not submit a choice
+		// that they do not see.
 		if err := cl.keep(ctx, a, d); err != nil {
 			return bridge.Verdict{}, err
 		}
@@ -125,7 +126,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.NotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.Control.Question == 1 {
-		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the choice of its button
+		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the option of the clicked button
 	}
 	a.mergeInto(&d)
 	resp, problems := i.Respond(&d)
@@ -167,8 +168,8 @@ func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
 }
 
-// keep stores the draft of a person. Other cards that show this person's draft are
-// drawn again: people must not submit what they do not see.
+// keep stores the draft of a person. Other cards that show this person's draft
+// are updated, because people must not submit a choice that they do not see.
 func (cl *Clicks) keep(ctx context.Context, a Click, d bridge.Draft) error {
 	i := a.Record.Interaction
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
@@ -274,7 +275,7 @@ func (a Click) checkPicked(d *bridge.Draft) map[int]string {
 			continue
 		}
 		if _, partly := a.parts[f.ID]; partly {
-			f.MinChoices = 0 // another page may have the rest
+			f.MinChoices = 0 // another page may contain the rest
 		}
 		given, other := d.Value(f)
 		if problem := checkPart(f, given, other); problem != "" {

@@ -26,8 +26,8 @@ func (op *Openings) permit(ctx context.Context, a bridge.Agent, r *bridge.Reques
 	return op.within(ctx, a)
 }
 
-// within counts a request. It returns an error if the agent sends too many in a
-// minute. How many are pending is a condition of the opening.
+// within counts a request. It returns an error if the agent sends too many
+// requests in a minute. The store checks the number of pending requests.
 func (op *Openings) within(ctx context.Context, a bridge.Agent) error {
 	if a.PerMinute == 0 {
 		return nil

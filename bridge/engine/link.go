@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/journal"
 )
 
-// linking is the click that a linking code is for.
+// linking is the click for which nod created a linking code.
 type linking struct {
 	Click bridge.Click `json:"click"`
 }
@@ -58,7 +58,7 @@ type Links struct {
 }
 
 // Link links the account that received a code to the person who enters and
-// confirms it, and applies the stored click. It returns the reply to the
+// confirms the code, and applies the stored click. It returns the reply to the
 // person. It returns CodeNotFound for an invalid or expired code.
 func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirmed bool) (string, error) {
 	if by.Person == "" {
@@ -78,12 +78,12 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 		return "If you confirm, " + bridge.OneLine(cmp.Or(account.Name, account.User)) + " on " + account.Platform + " (" + account.User + ") answers as you, " + by.Display() +
 			". If it is your own account, send /" + bridge.CommandName + " link " + code + " yes (or run the command with --yes). If it is not, do nothing.", nil
 	}
-	if err := ls.notes.DropNote(ctx, linkNote(code)); err != nil { // a code is valid once
+	if err := ls.notes.DropNote(ctx, linkNote(code)); err != nil { // a code works only once
 		return "", err
 	}
 	link := bridge.Link{Platform: account.Platform, User: account.User, Name: account.Name, Person: by.Person, By: by, At: time.Now().UTC().Truncate(time.Millisecond)}
 	if err := ls.journal.Write(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {
-		return "", err // there is no link without its entry in the audit log
+		return "", err // no link without its entry in the audit log
 	}
 	if err := ls.store.PutLink(ctx, link); err != nil {
 		return "", err

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// lostCards handles cards that people no longer see, and cards that nod can no
-// longer change.
+// lostCards handles cards that were deleted, and cards that nod can no longer
+// change.
 type lostCards struct {
 	records   bridge.Records
 	notes     bridge.Notes
@@ -21,18 +21,20 @@ type lostCards struct {
 }
 
 const (
-	// lookFrom is the time left from which a card is looked at again halfway.
+	// lookFrom is the shortest remaining time in which nod checks a card a
+	// second time.
 	lookFrom = 2 * time.Minute
-	// lostKept is the time after the deadline for which nod knows what it did about
-	// a card.
+	// lostKept is the time after the deadline for which nod remembers its
+	// reaction to a lost card.
 	lostKept = time.Hour
-	// reasonDeleted is the reason of a destination where a card does not stay.
+	// reasonDeleted is the reason of a destination whose card is deleted
+	// repeatedly.
 	reasonDeleted = "someone deleted the card, and deleted it again after nod had posted it again"
 )
 
-// lookAfter returns the time after which a posted card is drawn again, to find
-// out whether it still exists: not every platform reports deletions. It is zero if that
-// is not worth a call.
+// lookAfter returns the time after which a posted card is updated to find out
+// whether it still exists, because not every platform reports deletions. It is
+// zero if this is not worth a call.
 func lookAfter(i bridge.Interaction) time.Duration {
 	left := time.Until(i.Deadline)
 	if i.Kind == bridge.KindNotice || left < lookFrom {
@@ -56,7 +58,7 @@ func (l *lostCards) deleted(ctx context.Context, platform string, message bridge
 	return err
 }
 
-// shownAt returns the destination at which a message shows a record.
+// shownAt returns the destination whose message shows a record.
 func shownAt(r bridge.Record, platform string, message bridge.MessageRef) (int, bool) {
 	for n, d := range r.Interaction.Destinations {
 		ref, posted := r.Messages[n]
@@ -80,7 +82,7 @@ func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int)
 	if err != nil {
 		return err
 	}
-	again := first == ref.Message // a repeat of the same deletion counts once
+	again := first == ref.Message // a repeated report of the same deletion counts once
 	l.log.Warn("a pending card is gone", "id", i.ID, "destination", destination, "posted_again", again)
 	gone := bridge.Deleted{Destination: destination, Ref: ref, Again: again}
 	if _, err := l.records.Mark(ctx, i.ID, bridge.Mark{Deleted: &gone}); err != nil || again {

@@ -14,7 +14,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Openings opens requests. Its methods that a list of openers has take part in each.
+// Openings opens requests. Its methods in the list of openers take part in each
+// opening.
 type Openings struct {
 	limits   bridge.Limits
 	openings bridge.Openings
@@ -68,8 +69,9 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 	return op.store(ctx, d.Opening)
 }
 
-// ungated returns the record of a request that no gate and no rule selects. It is
-// not stored, and has no ID. In a stopped session, there is none.
+// ungated returns the record of a request that no gate and no rule selects.
+// Such a request is not stored, and has no ID. In a stopped session, there is
+// no such record.
 func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil
@@ -79,7 +81,7 @@ func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling br
 }
 
 // identify returns the identity of the call that sends a request. For a
-// follow-up, previous is the interaction of the round before.
+// follow-up, previous is the interaction of the previous round.
 func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.ID) (bridge.Identity, error) {
 	c := r.CallID
 	c.Key = key
@@ -87,8 +89,8 @@ func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.
 	return c.Identity(agent.Name, r.Session, digest), err
 }
 
-// Ruled answers a request that the policy or the agent decides. Of another one, it reads
-// what its opening depends on.
+// Ruled answers a request that the policy or the agent decides. For any other
+// request, it reads the state that the opening depends on.
 func (op *Openings) Ruled(ctx context.Context, d *Draft) error {
 	i := d.Interaction
 	if d.OnlyRules && !d.Ruling.Demands() {
@@ -103,8 +105,8 @@ func (op *Openings) Ruled(ctx context.Context, d *Draft) error {
 	return err
 }
 
-// Reached determines who can be reached, and how. A follow-up in the same messages
-// reaches those whom they reached.
+// Reached determines who can be reached, and how. A follow-up in the same
+// messages reaches the people of the previous round.
 func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 	if d.Interaction.Root == "" {
 		return op.reach.findPeople(ctx, &d.Opening, d.Setting, d.Now)
@@ -115,8 +117,8 @@ func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 	return err
 }
 
-// Post opens a notice that neither the policy nor a grant decides. The name identifies
-// repeats.
+// Post opens a notice without asking the policy or the grants. The name
+// identifies repeats.
 func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
 	var none bridge.Record
 	if err := op.permit(ctx, agent, &r); err != nil {
@@ -146,8 +148,8 @@ func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Reque
 	return op.store(ctx, d.Opening)
 }
 
-// opening returns the arguments for storing an interaction, apart from those
-// about reachability.
+// opening returns the arguments for storing an interaction, without the
+// reachability.
 func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 	i.RequestKey = id.Key
 	return bridge.Opening{Interaction: i, Identity: id, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
@@ -183,8 +185,8 @@ const (
 	alonePoll  = 20 * time.Millisecond
 )
 
-// alone stores a request unless another of its session is pending, or another
-// of the same tool if sameTool is set.
+// alone stores a request unless another request of its session is pending. If
+// sameTool is set, only requests of the same tool count.
 func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) (bridge.Record, error) {
 	i := o.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
@@ -208,7 +210,7 @@ func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) 
 	if known, err := op.openings.Known(ctx, o); err != nil {
 		return bridge.Record{}, err
 	} else if known {
-		return op.store(ctx, o) // a repeat returns the first record, even if that is the pending one
+		return op.store(ctx, o) // a repeat returns the first record, even if that is the pending request
 	}
 	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
 	if err != nil {

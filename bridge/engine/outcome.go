@@ -7,7 +7,7 @@ import (
 )
 
 // ruled returns the response of a policy that decides. It returns nil if people
-// have to be asked.
+// must be asked.
 func ruled(i bridge.Interaction, r bridge.Ruling) *bridge.Response {
 	resp := &bridge.Response{Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: i.Digest, Rule: r.Rule, Reason: r.Reason}
 	switch r.Effect {
@@ -39,7 +39,7 @@ func overtaken(i bridge.Interaction, why string) *bridge.Response {
 	}
 }
 
-// timeoutResponse returns the response to use if no one answers.
+// timeoutResponse returns the response at the deadline.
 func timeoutResponse(i bridge.Interaction) bridge.Response {
 	if i.Kind == bridge.KindNotice {
 		return bridge.Response{State: bridge.StateUndeliverable, Reason: "the notice could not be shown in time", Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}

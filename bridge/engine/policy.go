@@ -56,17 +56,17 @@ func act(agent bridge.Agent, r bridge.Request) bridge.Act {
 	return bridge.Act{Agent: agent.Name, Tool: a.Tool, Input: a.Input, Where: a.Where, Gate: r.Gate, Doubts: r.Doubts}
 }
 
-// Review is the result of evaluating a pending request under the current
+// Review is the result of evaluating a pending request again under the current
 // config.
 type Review struct {
 	Ruling bridge.Ruling
-	// Now is the interaction that would be opened now.
+	// Now is the interaction that nod would open now.
 	Now bridge.Interaction
 	// Denied is the response that closes the request. It is nil unless the policy
 	// denies the request, or cannot evaluate it.
 	Denied *bridge.Response
-	// Stricter lists the requirements that the card does not show, for people to
-	// read. If it is empty, the request can be approved.
+	// Stricter lists the requirements that the card does not show, as text for
+	// people. If it is empty, the request can be approved.
 	Stricter []string
 }
 
@@ -82,14 +82,14 @@ type evaluator struct {
 	log      *slog.Logger
 }
 
-// unchanged reports whether a request was last evaluated under this config. Then
-// rejudge finds nothing to change.
+// unchanged reports whether a request was last evaluated under this config. If
+// so, rejudge would change nothing.
 func (e *evaluator) unchanged(i bridge.Interaction) bool {
 	return i.ConfigVersion != "" && i.ConfigVersion == e.composer.version
 }
 
-// rejudge evaluates a pending request again, with the current policy, routes
-// and people, as if it were opened now.
+// rejudge evaluates a pending request again with the current policy, routes and
+// people.
 func (e *evaluator) rejudge(ctx context.Context, rec bridge.Record) (Review, error) {
 	i := rec.Interaction
 	if i.Kind == bridge.KindNotice {
@@ -161,7 +161,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 		return v, err
 	}
 	if v.Now.StepUp = cmp.Or(v.Now.StepUp, i.StepUp); i.StepUp != "" {
-		v.Now.Approval.Limit(i.Approval.Scopes) // a weaker config does not offer more
+		v.Now.Approval.Limit(i.Approval.Scopes) // a weaker config does not add choices
 	}
 	v.Now.Digest, v.Now.Trace = i.Digest, i.Trace
 	if i.Redacted > 0 && r.Approval != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// callTTL is the time for which nod knows the request of a call, to learn whether
-// the call ran.
+// callTTL is the time for which nod remembers the request of a call, to find
+// out whether the call ran.
 const callTTL = 24 * time.Hour
 
-// runs finds out whether calls ran that people decided about in chat, because an
-// agent's user may have allowed them at the agent's own terminal before.
+// runs finds out whether calls ran after people decided about them in chat. An
+// agent's user may have allowed a call earlier, at the agent's own terminal.
 type runs struct {
 	notes       bridge.Notes
 	records     bridge.Records
@@ -24,17 +24,17 @@ func callNote(agent, session, call string) string {
 	return "call:" + bridge.HashText(agent+"\x00"+session+"\x00"+call)
 }
 
-// Expect notes the request of a call whose agent reports the calls that ran. Call
-// identifies the tool and its exact input.
+// Expect stores the request of a call, for agents that report the calls that
+// ran. Call identifies the tool and its exact input.
 func (e *Engine) Expect(ctx context.Context, i bridge.Interaction, call string) error {
 	return e.runs.notes.SetNote(ctx, callNote(i.Agent, i.Session, call), string(i.ID), callTTL)
 }
 
 // Ran records that an agent reports that a call ran. The names of the call are
-// those under which Expect may have noted its request, the most exact first. A
-// request that is still pending was decided at the terminal. Of another one, how
-// returns how it ran: as people decided in chat, or not, because their response
-// came too late.
+// those under which Expect may have stored its request, beginning with the most
+// exact. If the request is still pending, someone decided at the terminal.
+// Otherwise, how returns whether the call ran because of the decision in chat,
+// or before the response arrived.
 func (e *Engine) Ran(ctx context.Context, agent, session string, names []string, how func(bridge.Record) string) error {
 	for _, name := range names {
 		if found, err := e.runs.ran(ctx, agent, session, name, how); err != nil || found {
@@ -68,7 +68,7 @@ func (rn *runs) ran(ctx context.Context, agent, session, name string, how func(b
 		_, err = rn.withdrawals.cancel(ctx, r.Interaction.ID, done.Ran)
 		return true, err
 	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
-		return true, nil // the card says so
+		return true, nil // the card shows it
 	}
 	_, err = rn.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Completed: &done})
 	return true, err

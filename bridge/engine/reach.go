@@ -18,10 +18,11 @@ type reach struct {
 	notifier  *tell.Notifier
 }
 
-// findPeople determines who can be reached, and how. If no card can appear anywhere, or
-// if those who can be reached may never approve, it sets the response undeliverable. If
-// no one can be reached now, it does so for a request with [bridge.Request.Now], and
-// otherwise makes the first step that asks more people due at once.
+// findPeople determines who can be reached, and how. If no card can appear
+// anywhere, or if the reachable people may never approve, it sets the response
+// undeliverable. If no one can be reached now, it also does so for a request
+// with [bridge.Request.Now]. For any other request, it makes the first step
+// that asks more people due immediately.
 func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting, now bool) error {
 	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
@@ -56,12 +57,12 @@ func undeliverable(i bridge.Interaction, why string) *bridge.Response {
 func (w *reach) inChat(i bridge.Interaction) bool {
 	failures, err := w.failures(i)
 	if err != nil {
-		return bridge.ErrorCode(err) != bridge.CodeUnsupported // the interaction fits no chat
+		return bridge.ErrorCode(err) != bridge.CodeUnsupported // no chat can show the interaction
 	}
 	return len(w.down(i, failures)) < len(i.Destinations)
 }
 
-// down adds the destinations whose platform is down now to those that fail.
+// down adds the destinations whose platform is down now to the failures.
 func (w *reach) down(i bridge.Interaction, failures map[int]string) map[int]string {
 	all := maps.Clone(failures)
 	for n, d := range i.Destinations {
@@ -72,10 +73,10 @@ func (w *reach) down(i bridge.Interaction, failures map[int]string) map[int]stri
 	return all
 }
 
-// failures returns the reasons why destinations can never show the interaction. It
-// returns CodeUnsupported if the interaction does not fit any destination. A
-// platform that is unreachable or down may show it later. Each platform draws the
-// card once, even if several of its channels show it.
+// failures returns the reasons that destinations can never show the
+// interaction. It returns CodeUnsupported if no destination can show it. A
+// platform that is unreachable or down may show it later. Each platform draws
+// the card once, even if several of its channels show it.
 func (w *reach) failures(i bridge.Interaction) (map[int]string, error) {
 	failures := map[int]string{}
 	checked := map[string]error{} // by platform

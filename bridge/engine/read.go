@@ -54,7 +54,7 @@ func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.
 	})
 }
 
-// received does what has to be done before a caller gets a response.
+// received finishes the work that is required before a caller gets a response.
 func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 	if r.Delivered.IsZero() {
 		if err := re.seams.repeated(ctx, *r); err != nil {
@@ -67,7 +67,7 @@ func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 // sending implements Engine.Sending.
 func (re *reader) sending(ctx context.Context, r bridge.Record, caller string) error {
 	if r.State != bridge.StateApproved || !r.Interaction.Keyed() || caller == bridge.Anyone {
-		caller = "" // several may get it
+		caller = "" // several callers may get it
 	}
 	if !r.State.Final() || !r.Interaction.Repeatable() || caller == "" && !r.Sent.IsZero() {
 		return nil

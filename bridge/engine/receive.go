@@ -13,10 +13,10 @@ const (
 	leaseTTL   = 3 * time.Second
 	leaseRenew = time.Second
 	firstRun   = time.Second      // delay before a stopped platform is started again
-	mostRun    = 30 * time.Second // the longest such delay
+	mostRun    = 30 * time.Second // maximum of that delay
 )
 
-// receiver runs the platforms. An exclusive platform runs on only one daemon.
+// receiver runs the platforms. Only one daemon runs an exclusive platform.
 type receiver struct {
 	leases    bridge.Leases
 	platforms platforms

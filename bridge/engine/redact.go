@@ -8,19 +8,19 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Redactor redacts the credentials in what people see. Without a bridge.Redactor, it
-// redacts nothing.
+// Redactor redacts the credentials in texts that people see. Without a
+// bridge.Redactor, it redacts nothing.
 type Redactor struct {
 	hide bridge.Redactor
 }
 
 // redaction is the redaction of one interaction. It rejects credentials in
-// fields that the agent gets back unchanged.
+// fields that nod returns to the agent unchanged.
 type redaction struct {
 	r      bridge.Redactor
 	hidden int
-	// executed counts the redacted places that are part of what is
-	// executed.
+	// executed counts the redacted values that are part of the executed command
+	// or input.
 	executed int
 	err      error
 }
@@ -32,11 +32,11 @@ func (v *redaction) text(s *string) {
 	}
 }
 
-// use handles a text as its use requires.
+// use redacts a text according to its use.
 func (v *redaction) use(t bridge.Text) {
 	before := v.hidden
 	switch {
-	case t.Use.Has(bridge.TextHidden): // the agent's own, and no one else reads it
+	case t.Use.Has(bridge.TextHidden): // a text that only the agent reads
 	case t.Use.Has(bridge.TextDropped):
 		if v.text(t.Value); v.hidden > before {
 			*t.Value = ""
@@ -59,8 +59,7 @@ func (v *redaction) refuse(field, s string) {
 }
 
 // interaction redacts an interaction before it is stored or shown. Its digest
-// has already been computed. The given fields of the input are redacted
-// completely.
+// is computed earlier. The given fields of the input are redacted completely.
 func (d *Redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if d.hide == nil {
 		return nil
@@ -74,7 +73,7 @@ func (d *Redactor) interaction(i *bridge.Interaction, fields []string) error {
 	if a := i.Approval; a != nil {
 		v.input(a, fields)
 		if len(a.Input) == 0 && i.Prompt != prompt {
-			v.executed++ // people approve only the prompt
+			v.executed++ // people see only the prompt of such an approval
 		}
 	}
 	if i.Redacted = v.hidden; v.hidden > 0 && i.Approval != nil {
@@ -99,8 +98,8 @@ func (d *Redactor) Texts(all iter.Seq[bridge.Text]) error {
 	return v.err
 }
 
-// Text redacts text for people, and the error of a platform, which may repeat the
-// address or the header with the token of nod.
+// Text redacts text for people. The text may be an error of a platform, which
+// may repeat the address or the header with nod's token.
 func (d *Redactor) Text(s string) string {
 	if d == nil || d.hide == nil {
 		return s
@@ -108,8 +107,8 @@ func (d *Redactor) Text(s string) string {
 	return d.hide.Redact(s)
 }
 
-// Record returns a record as cards show it. The agent gets typed text
-// unchanged, but cards do not repeat credentials in it.
+// Record returns a record in the form that cards show. The agent gets typed
+// text unchanged, but cards do not repeat its credentials.
 func (d *Redactor) Record(r bridge.Record) bridge.Record {
 	if d.hide == nil || r.Response == nil {
 		return r
@@ -135,7 +134,7 @@ func (d *Redactor) Record(r bridge.Record) bridge.Record {
 const hiddenConfirm = "hidden"
 
 // guardHidden removes every decision that approves with one click or creates a
-// grant, because a part of what is executed is redacted.
+// grant, because a part of the executed command or input is redacted.
 func guardHidden(i *bridge.Interaction) {
 	a := i.Approval
 	if a.Confirm == "" {

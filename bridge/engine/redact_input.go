@@ -31,7 +31,7 @@ func (v *redaction) input(a *bridge.Approval, fields []string) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(tree) == nil { // a decoded value always encodes
+	if enc.Encode(tree) == nil { // encoding a decoded value never fails
 		a.Input = bytes.TrimSpace(b.Bytes())
 	}
 }
@@ -42,14 +42,14 @@ func hiddenValue(s string) string {
 }
 
 // describing lists the input fields that describe a call or carry its data. A
-// redacted place in any other field may be part of what is executed.
+// redacted value in any other field may be part of the executed input.
 var describing = []string{
 	"description", "reason", "title", "summary", "message", "body", "content", "text", "comment", "note", "headers", "env", "environment",
 	"diff", "patch", "new_string", "old_string", "new_source", "data", "prompt",
 }
 
-// executing lists the input fields that hold what is executed, even within a
-// describing field.
+// executing lists the input fields that are executed, even within a describing
+// field.
 var executing = []string{"command", "commands", "cmd", "argv", "args", "script", "program", "code", "query", "sql"}
 
 // describes reports whether the field at a path describes the call. The
@@ -93,7 +93,7 @@ func (v *redaction) leaf(value any, shown string, path []string) any {
 }
 
 // whole redacts the texts and numbers of a value with a secret name. It redacts
-// objects in the value like any other object.
+// objects in the value in the usual way.
 func (v *redaction) whole(value any, path, fields []string) any {
 	switch x := value.(type) {
 	case string:
@@ -129,7 +129,7 @@ func (v *redaction) object(x map[string]any, path, fields []string) map[string]a
 		switch {
 		case slices.Contains(fields, strings.Join(inner, ".")):
 			v.hidden++
-			raw, _ := json.Marshal(value) // a decoded value always encodes
+			raw, _ := json.Marshal(value) // encoding a decoded value never fails
 			if s, ok := value.(string); ok {
 				raw = []byte(s)
 			}
@@ -154,8 +154,8 @@ func (v *redaction) object(x map[string]any, path, fields []string) map[string]a
 	return out
 }
 
-// executes reports whether a field with this name is part of what is executed.
-// It applies to fields that a policy rule redacts.
+// executes reports whether a field with this name is part of the executed
+// input. It applies to fields that a policy rule redacts.
 func executes(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"command", "cmd", "argv", "args", "script", "program", "path", "file", "code", "query", "sql", "url"}, func(s string) bool { return strings.Contains(name, s) })
@@ -179,8 +179,8 @@ func (v *redaction) free(name string, in, out map[string]any) string {
 	}
 }
 
-// secretPair returns the name of the member with the value of a pair such as
-// {"name": "DB_PASSWORD", "value": "…"}. It returns "" if the object is not
+// secretPair returns the name of the member that holds the value of a pair such
+// as {"name": "DB_PASSWORD", "value": "…"}. It returns "" if the object is not
 // such a pair.
 func (v *redaction) secretPair(x map[string]any) string {
 	for _, field := range []string{"name", "key", "header", "variable"} {
@@ -197,8 +197,8 @@ func (v *redaction) secretPair(x map[string]any) string {
 // word.
 const argvContext = 8
 
-// list redacts elements depending on the preceding ones, as in the arguments of
-// a command.
+// list redacts elements. The preceding elements affect the result, as in the
+// arguments of a command.
 func (v *redaction) list(x []any, path, fields []string) []any {
 	out := make([]any, len(x))
 	var before []string

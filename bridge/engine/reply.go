@@ -40,8 +40,8 @@ func (cl *Clicks) answer(ctx context.Context, id bridge.ID, actor bridge.Actor, 
 	return a.Record, a.Record.Trusted()
 }
 
-// invalid returns the error for an answer that has to be corrected. It names
-// every problem, at its field.
+// invalid returns the error for an answer with problems. It names every problem
+// and its field.
 func invalid(a Click, v bridge.Verdict) error {
 	var all []bridge.FieldError
 	for n, f := range a.fields {
@@ -98,8 +98,8 @@ func (cl *Clicks) admitReply(
 	return a, nil
 }
 
-// unfitReply returns an error for a reply to other terms or other questions
-// than those of the record, and for one with a reason that nobody would see.
+// unfitReply returns an error if a reply is for other terms or other questions
+// than those of the record, or has a reason that no one would see.
 func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	i, read := rec.Interaction, 0
 	if reply.Terms != nil {
@@ -149,8 +149,8 @@ func (cl *Clicks) recorded(ctx context.Context, a *Click, r bridge.Response) (br
 	return v, err
 }
 
-// complete answers a question with all of its answer. It ignores what the person
-// has entered on a card.
+// complete answers a question with the complete answer of a reply. It ignores
+// values that the person has entered on a card.
 func (cl *Clicks) complete(ctx context.Context, a *Click) (bridge.Verdict, error) {
 	d := begin(nil, a.Who)
 	a.mergeInto(&d)

@@ -41,8 +41,8 @@ func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID
 	return rd.again(ctx, agent, before, r, followUp{identity: identity})
 }
 
-// inherit returns the request for another round: the previous ask, changed by
-// what the agent sends now.
+// inherit returns the request for another round: the previous ask with the
+// changes that the agent sends.
 func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	i := before.Interaction
 	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
@@ -56,7 +56,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	switch {
 	case !same:
 		r.Questions, r.Approval = sent.Questions, toolsOwn(i.Approval, sent.Approval)
-	case i.Redacted > 0 && i.Approval != nil: // the redacted values are not available for a grant
+	case i.Redacted > 0 && i.Approval != nil: // the redacted values cannot be used for a grant
 		a := *i.Approval
 		a.Limit([]bridge.Scope{bridge.ScopeOnce})
 		r.Approval = &a
@@ -79,8 +79,8 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 }
 
 // toolsOwn returns the approval of a follow-up. If the tool remembers the
-// approvals of the round before, it does so in every round. A follow-up without
-// a tool is about the same call.
+// approvals of the previous round, it does so in every round. A follow-up that
+// names no tool is about the same call.
 func toolsOwn(before, sent *bridge.Approval) *bridge.Approval {
 	if before == nil || sent == nil || !before.AgentRemembers {
 		return sent
@@ -93,7 +93,7 @@ func toolsOwn(before, sent *bridge.Approval) *bridge.Approval {
 	return &a
 }
 
-// fillIn fills in the earlier values and the completed view if they fit the
+// fillIn fills in the earlier values and the completed view if they match the
 // questions, unless the request has its own.
 func fillIn(before bridge.Record, r *bridge.Request) {
 	if c := before.Interaction.CompletedView; r.CompletedView == nil && c != nil && c.Check(r.Questions) == nil {
@@ -110,7 +110,7 @@ func fillIn(before bridge.Record, r *bridge.Request) {
 		if _, err := (bridge.Interaction{Ask: bridge.Ask{
 			Questions: []bridge.Question{q},
 		}}).Split("initial", map[string]bridge.Answer{q.ID: a}); err != nil {
-			continue // the question has changed its form
+			continue // the form of the question has changed
 		}
 		if r.Initial == nil {
 			r.Initial = map[string]bridge.Answer{}
@@ -125,9 +125,9 @@ type followUp struct {
 	queued   bool
 }
 
-// again opens the next round of an interaction. It is evaluated as a new
-// request, and takes over the messages if the destinations are the same and it asks
-// no one else.
+// again opens the next round of an interaction. nod evaluates it as a new
+// request. It takes over the messages if the destinations are the same and no
+// other people are asked.
 func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.Record, r bridge.Request, f followUp) (bridge.Record, error) {
 	was := before.Interaction
 	if was.Round >= was.MaxRounds {
@@ -164,7 +164,7 @@ func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 		rd.carryOver(i, before)
 	}
 	others := bridge.Missing(tell.Names(was.Responders, was.Groups), tell.Names(i.Responders, i.Groups))
-	if slices.Equal(i.Destinations, was.Destinations) && len(others) == 0 { // an edited card tells no one
+	if slices.Equal(i.Destinations, was.Destinations) && len(others) == 0 { // an edited card notifies no one
 		if i.Root = was.Root; i.Root == "" {
 			i.Root = was.ID
 		}
@@ -199,7 +199,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 		return bridge.Record{}, err
 	}
 	if !rec.Queued.IsZero() && (rec.State.Decided() || hold == 0 && !rec.State.Final()) {
-		return rec, nil // it is deferred already, and the inbox gets or has the answer
+		return rec, nil // it is already deferred, and the inbox gets or has the answer
 	}
 	if hold == 0 {
 		hold = i.Hold
@@ -241,7 +241,7 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 	case rec.State.Final():
 	case rec.Queued.IsZero():
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
-	default: // the tool has ended without the late answer
+	default: // the tool has ended and does not get the late answer
 		i := rec.Interaction
 		if _, _, err := rd.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Response: bridge.Response{
 			State: bridge.StateExpired, Reason: "no one answered in time", Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: i.Digest,

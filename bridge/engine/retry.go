@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	otherAttempts = 40 // of work that is not about a card, about 30 minutes
+	otherAttempts = 40 // number of attempts at work without a card, about 30 minutes
 	firstBackoff  = 250 * time.Millisecond
 	maxBackoff    = time.Minute
-	longestPause  = time.Hour // that a response of a platform can require
-	// lastTry is the time before the deadline of a request at which nod tries a
-	// last time to show it. Of a short request, it is a tenth of its time.
+	longestPause  = time.Hour // longest wait that a response of a platform can require
+	// lastTry is the time before the deadline at which nod makes the last
+	// attempt to show a request. For a short request, it is a tenth of the
+	// timeout.
 	lastTry = 2 * time.Second
-	// lateAfter is the time without a card after which a request says that it is
-	// late.
+	// lateAfter is the time without a card after which a request shows that it
+	// is late.
 	lateAfter = 5 * time.Second
 )
 
-// transient reports whether a job may succeed if it is repeated. A refusal of the
-// account is among these: the platform looks a second time, and is down if the
-// account is refused again.
+// transient reports whether a job may succeed if it is repeated. Refusals of
+// the account are transient, because the platform checks the account again, and
+// is down if it is refused again.
 func transient(err error) bool {
 	if _, never := errors.AsType[Hopeless](err); never {
 		return false
@@ -51,9 +52,10 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 	return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
 }
 
-// cardFailed retries or gives up the post or the edit of a card. A card that shows
-// its request is drawn until it is drawn, because its buttons would stay. A card
-// that does not can wait for as long as the request can still be answered there.
+// cardFailed retries or gives up the post or the edit of a card. An edit of a
+// card that shows its request is retried without limit, because its buttons
+// would stay. Any other card is retried only as long as the request can be
+// answered there.
 func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound { // the record has expired
@@ -82,8 +84,8 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 	return w.again(ctx, j, delay, cause)
 }
 
-// timeFor returns the time that is left to show a request, and the part of it that
-// is kept for the last try.
+// timeFor returns the remaining time to show a request, and the part of it that
+// is reserved for the last attempt.
 func timeFor(i bridge.Interaction) (left, last time.Duration) {
 	until := i.Deadline
 	if i.OnTimeout == bridge.OnTimeoutPending {
@@ -92,8 +94,8 @@ func timeFor(i bridge.Interaction) (left, last time.Duration) {
 	return time.Until(until), min(lastTry, until.Sub(i.Created)/10)
 }
 
-// named returns the time to wait that a platform named. It is zero if nod itself
-// chose it.
+// named returns the time to wait that a platform requested. It is zero if nod
+// chose the time itself.
 func named(cause error) time.Duration {
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok && !errors.Is(cause, bridge.ErrPaced) {
 		return pe.RetryAfter
@@ -101,8 +103,8 @@ func named(cause error) time.Duration {
 	return 0
 }
 
-// again retries a job. An attempt counts unless it could not be made yet, or sent
-// a part.
+// again retries a job. The attempt counts unless it could not start yet, or
+// sent a part.
 func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duration, cause error) error {
 	switch {
 	case errors.Is(cause, bridge.ErrPaced):
@@ -134,7 +136,7 @@ func delayAfter(j bridge.Job, cause error) time.Duration {
 	return delay
 }
 
-// late records the delay of a card that people would miss.
+// late records the delay of a card that people would notice.
 func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, delay time.Duration, cause error) error {
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok && errors.Is(cause, bridge.ErrPaced) {
 		delay = pe.RetryAfter
@@ -150,14 +152,14 @@ func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, de
 	return err
 }
 
-// refused reports whether a platform refused a card because of its rate limit
-// before it took any part of it.
+// refused reports whether a platform refused a card because of its rate limit,
+// before any part was sent.
 func refused(err error) bool {
 	return bridge.ErrorCode(err) == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) && !madeProgress(err)
 }
 
-// giveUp ends a job that cannot succeed. Without its message, a pending card is
-// posted again; and an outcome that cannot be drawn is told in a reply.
+// giveUp ends a job that cannot succeed. A pending card without its message is
+// posted again. An outcome that cannot be drawn is sent as a reply.
 func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, cause error) error {
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	gone := errors.Is(cause, bridge.ErrDeleted) || errors.Is(cause, bridge.ErrClosed) && !r.State.Final()
@@ -187,8 +189,8 @@ func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record,
 	return r, err
 }
 
-// fail records a failed destination. A message that has shown its request in full
-// does not count as failed.
+// fail records a failed destination. A message that has shown its request in
+// full does not count as a failure.
 func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, reason string) error {
 	if j.Kind == bridge.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
 		return nil

@@ -14,7 +14,7 @@ import (
 // routes are the configured routes by name.
 type routes map[string]bridge.Route
 
-// find returns a route that requests can go to.
+// find returns a route to which requests can go.
 func (m routes) find(name string) (bridge.Route, error) {
 	route, ok := m[name]
 	switch {
@@ -116,8 +116,8 @@ func required(i *bridge.Interaction, name string, route bridge.Route) bridge.Req
 }
 
 // steps returns the steps of a route with its reminder, and with the current
-// settings of the routes that they name. Later changes of the config do not
-// affect them.
+// settings of the routes in them. Later changes of the config do not affect
+// these steps.
 func (m routes) steps(route bridge.Route, timeout time.Duration) ([]bridge.Step, error) {
 	out := slices.Clone(route.Steps)
 	for n := range out {
@@ -133,8 +133,8 @@ func (m routes) steps(route bridge.Route, timeout time.Duration) ([]bridge.Step,
 	return route.Remind.Steps(out, timeout), nil
 }
 
-// escalateBy moves the steps of routes that ask more people to the timeout at the
-// latest. It returns CodeInvalid if no route has such a step.
+// escalateBy moves the steps that ask more people so that they are due at the
+// timeout at the latest. It returns CodeInvalid if no route has such a step.
 func escalateBy(timeout time.Duration, names []string, steps map[string][]bridge.Step) error {
 	found := false
 	for name, s := range steps {
@@ -226,15 +226,16 @@ func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 	now.Called = was.Called
 }
 
-// Impossible returns why approvals that an agent requests on some routes can never be
-// given, with the quorum of a rule. It is empty if they can.
+// Impossible returns the reason that approvals on some routes are impossible
+// for an agent's requests with the quorum of a rule. It is empty if they are
+// possible.
 func Impossible(o Options, agent bridge.Agent, names []string, quorum int) string {
 	var i bridge.Interaction
 	i.Kind, i.Approval = bridge.KindApproval, &bridge.Approval{}
 	i.Created = time.Now()
 	i.Deadline = i.Created.Add(time.Hour)
 	if err := routes(o.Routes).address(&i, agent, bridge.OnTimeoutExpire, names); err != nil {
-		return "" // another check reports it
+		return "" // another check reports this
 	}
 	i.Quorum = max(i.Quorum, quorum)
 	return people.New(nil, o.Directory, nil).Impossible(i)

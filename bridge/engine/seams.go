@@ -8,69 +8,72 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Seams are the parts that take part in what the engine does. The engine asks the entries
-// of each list in their order, and knows nothing else of them. An engine without seams
-// opens nothing, and lets no one decide.
+// Seams are the extension points of the engine. The engine calls the entries of
+// each list in order, and knows nothing else about them. An engine without
+// seams opens no requests, and lets no one decide.
 type Seams struct {
 	Openers   []Opener
-	Clicks    []Decider[Click]    // asked before a click counts
-	Decisions []Decider[Decision] // asked before a decision is stored
+	Clicks    []Decider[Click]    // called before a click counts
+	Decisions []Decider[Decision] // called before a decision is stored
 	Resolvers []Resolver
 	Workers   []Worker
 	Showers   []Shower
 }
 
-// An Opener takes part when a request is opened. It may refuse the request, add to it, or
-// answer it by setting its response. Once it is answered, no further Opener is asked.
+// An Opener takes part in the opening of a request. It may refuse the request,
+// add to it, or answer it by setting its response. After a response is set, no
+// further Opener is called.
 type Opener struct {
 	Name string
 	Open func(context.Context, *Draft) error
 }
 
-// Draft is a request that is about to be opened.
+// Draft is a request that nod is about to open.
 type Draft struct {
 	bridge.Opening
 	Ruling bridge.Ruling
 	// Setting holds the state on which the opening depends. It is empty if the policy
 	// decides.
 	Setting bridge.Setting
-	// OnlyRules means that a request that no rule selects is left to its agent, and Now
-	// that it is undeliverable if no one can be reached now.
+	// OnlyRules means that a request without a matching rule is left to its
+	// agent. Now means that the request is undeliverable if no one can be
+	// reached now.
 	OnlyRules, Now bool
 }
 
-// A Decider checks what a person does before it counts. A verdict is the reply to the
-// person, and ends the checks.
+// A Decider checks an action of a person before it counts. A verdict is the
+// reply to the person, and ends the checks.
 type Decider[T any] struct {
 	Name   string
 	Decide func(context.Context, *T) (*bridge.Verdict, error)
 }
 
-// A Resolver follows up on a decision that is stored.
+// A Resolver acts after a decision is stored.
 type Resolver struct {
 	Name    string
 	Resolve func(context.Context, bridge.Record) error
-	// Again means that Resolve is repeated before a caller gets the response, so that a
-	// failure after a click is only logged.
+	// Again means that Resolve is repeated before a caller gets the response,
+	// so a failure after a click is only logged.
 	Again bool
 }
 
 // A Worker does jobs of one kind. The engine itself draws cards.
 type Worker struct {
 	Kind bridge.JobKind
-	// Work does a job. It returns nil if the job is done, Later if it is due again, and
-	// Hopeless if it must not be repeated. The engine decides about other errors.
+	// Work does a job. It returns nil if the job is done, Later if it is due
+	// again, and Hopeless if it must not be repeated. The engine handles other
+	// errors.
 	Work func(context.Context, bridge.Job) error
 	// GaveUp is called before a job is given up. It may be nil.
 	GaveUp func(ctx context.Context, j bridge.Job, why string) error
 }
 
-// A Shower adds to what cards show.
+// A Shower adds content to cards.
 type Shower struct {
 	Name string
 	// Show adds to the view of a destination for a record.
 	Show func(ctx context.Context, r bridge.Record, destination int, v *bridge.View) error
-	// Shown is called after a card shows a new request, or how one ended.
+	// Shown is called after a card shows a new request or a closed one.
 	Shown func(context.Context, bridge.Interaction)
 }
 
@@ -96,7 +99,7 @@ func (h Hopeless) Unwrap() error { return h.Err }
 // Use sets the seams. It must be called before the engine is used.
 func (e *Engine) Use(s Seams) { *e.seams = s }
 
-// open asks the openers until one answers the request.
+// open calls the openers until one answers the request.
 func (s *Seams) open(ctx context.Context, d *Draft) error {
 	if len(s.Openers) == 0 {
 		return bridge.Errorf(bridge.CodeInternal, "nothing opens requests")
@@ -109,7 +112,7 @@ func (s *Seams) open(ctx context.Context, d *Draft) error {
 	return nil
 }
 
-// checked asks deciders until one objects.
+// checked calls deciders until one objects.
 func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdict, error) {
 	if len(all) == 0 {
 		return nil, bridge.Errorf(bridge.CodeInternal, "nothing checks what people decide")
@@ -122,7 +125,7 @@ func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdi
 	return nil, nil //nolint:nilnil // no objection
 }
 
-// resolved asks the resolvers after a decision of a person is stored.
+// resolved calls the resolvers after a decision of a person is stored.
 func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) error {
 	for _, x := range s.Resolvers {
 		err := x.Resolve(ctx, r)
@@ -137,7 +140,8 @@ func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger)
 	return nil
 }
 
-// repeated asks the resolvers again that have to be done before a caller gets the response.
+// repeated calls the resolvers again that must succeed before a caller gets the
+// response.
 func (s *Seams) repeated(ctx context.Context, r bridge.Record) error {
 	for _, x := range s.Resolvers {
 		if !x.Again {
@@ -170,7 +174,7 @@ func (s *Seams) show(ctx context.Context, r bridge.Record, destination int, v *b
 	return nil
 }
 
-// shown tells the showers that a card shows a new request, or how one ended.
+// shown notifies the showers that a card shows a new request or a closed one.
 func (s *Seams) shown(ctx context.Context, i bridge.Interaction) {
 	for _, x := range s.Showers {
 		x.Shown(ctx, i)

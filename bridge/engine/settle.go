@@ -17,8 +17,8 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// Decisions makes decisions final, or records them as votes. Its methods that a list of
-// deciders has are the checks of every decision.
+// Decisions makes decisions final, or records them as votes. Its methods in the
+// list of deciders are the checks of every decision.
 type Decisions struct {
 	outcomes  bridge.Outcomes
 	records   bridge.Records
@@ -30,8 +30,8 @@ type Decisions struct {
 	log       *slog.Logger
 }
 
-// concludeTries is the maximum number of times that a decision is checked
-// because the request was amended in the meantime.
+// concludeTries is the maximum number of checks of a decision if the request is
+// amended in the meantime.
 const concludeTries = 5
 
 // Conclude makes a decision of a person final, or records it as a vote, if the
@@ -65,7 +65,7 @@ func (s *Decisions) Conclude(
 	return t.Record, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
-// Decision is a decision of a person that is checked.
+// Decision is a decision of a person during its checks.
 type Decision struct {
 	Actor    bridge.Actor
 	Record   bridge.Record
@@ -73,8 +73,8 @@ type Decision struct {
 	seen     int // Interaction.Terms when the person decided
 }
 
-// decides reports whether the decision approves or answers a pending request. Others
-// need no check of the config.
+// decides reports whether the decision approves or answers a pending request.
+// Other decisions need no check of the config.
 func (t *Decision) decides() bool {
 	return !t.Record.State.Final() && (t.Response.State == bridge.StateApproved || t.Response.State == bridge.StateAnswered)
 }
@@ -120,7 +120,7 @@ func (s *Decisions) settleOne(
 		return got, result, err
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
-	// A click that fails here is repeated, and then ends here again.
+	// If a click fails here, it is repeated, and reaches this point again.
 	return got, result, s.seams.resolved(ctx, got, s.log)
 }
 
@@ -136,11 +136,11 @@ func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge
 	return r
 }
 
-// nonce identifies a decision of a person, so that a click that the platform
-// delivers twice is recognized. It covers no request, because the store compares
-// it with the decision that one request has.
+// nonce identifies a decision of a person, so that nod recognizes a click that
+// the platform delivers twice. It does not cover the request, because the store
+// compares it only with the decision of that request.
 func nonce(actor bridge.Actor, r bridge.Response) string {
-	b, _ := json.Marshal(struct { // map keys are sorted, so this is stable
+	b, _ := json.Marshal(struct { // JSON sorts map keys, so this is stable
 		P, U    string
 		State   bridge.State
 		Answers map[string]bridge.Answer

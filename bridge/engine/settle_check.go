@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// SameTerms refuses an approval under other terms than those that the person saw.
+// SameTerms refuses an approval under terms that differ from those that the
+// person saw.
 func (s *Decisions) SameTerms(_ context.Context, t *Decision) (*bridge.Verdict, error) {
 	if t.Record.State.Final() || t.Record.Interaction.Terms == t.seen || t.Response.State != bridge.StateApproved {
 		return nil, nil //nolint:nilnil // no objection
@@ -21,7 +22,7 @@ func (s *Decisions) SameTerms(_ context.Context, t *Decision) (*bridge.Verdict, 
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 }
 
-// CurrentConfig evaluates the request again if the config has changed since.
+// CurrentConfig evaluates the request again if the config has changed.
 func (s *Decisions) CurrentConfig(ctx context.Context, t *Decision) (refusal *bridge.Verdict, err error) {
 	if !t.decides() || s.evaluator.unchanged(t.Record.Interaction) {
 		return nil, nil //nolint:nilnil // no objection
@@ -30,7 +31,8 @@ func (s *Decisions) CurrentConfig(ctx context.Context, t *Decision) (refusal *br
 	return refusal, err
 }
 
-// Fits refuses an edited input that the policy does not let people approve here.
+// Fits refuses an edited input that the policy does not allow people to approve
+// here.
 func (s *Decisions) Fits(ctx context.Context, t *Decision) (*bridge.Verdict, error) {
 	if !t.decides() || len(t.Response.Input) == 0 {
 		return nil, nil //nolint:nilnil // no objection
@@ -44,7 +46,7 @@ func (s *Decisions) Fits(ctx context.Context, t *Decision) (*bridge.Verdict, err
 	return &v, nil
 }
 
-// Recounted takes back the approvals of people who may no longer approve.
+// Recounted removes the approvals of people who may no longer approve.
 func (s *Decisions) Recounted(ctx context.Context, t *Decision) (*bridge.Verdict, error) {
 	if !t.decides() {
 		return nil, nil //nolint:nilnil // no objection
@@ -88,7 +90,7 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 	return rec, nil, nil
 }
 
-// unapprovable returns the reason why a request could not be opened now. It
+// unapprovable returns the reason that nod could not open a request now. It
 // returns "" for an error that is not about the request.
 func unapprovable(err error) string {
 	if c := bridge.ErrorCode(err); c == bridge.CodeInvalid || c == bridge.CodeForbidden || c == bridge.CodeUnsupported {
@@ -97,7 +99,7 @@ func unapprovable(err error) string {
 	return ""
 }
 
-// unfitEdit returns the reason why an edited input cannot be approved here. It
+// unfitEdit returns the reason that an edited input cannot be approved here. It
 // returns "" if it can.
 func (s *Decisions) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
 	v, err := s.evaluator.rejudgeEdit(ctx, rec, input)
@@ -136,9 +138,10 @@ func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Res
 	return s.records.Load(ctx, i.ID)
 }
 
-// holdsVote reports whether a voter could approve at the time of the vote, by what
-// is known now, and counted toward the same slots. A change of shift since then
-// takes away no vote, and neither does what nod cannot read now.
+// holdsVote reports whether a voter could approve at the time of the vote,
+// according to current knowledge, and counted toward the same slots. A later
+// change of shift does not remove a vote. A group that nod cannot read now does
+// not remove a vote either.
 func (s *Decisions) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
 	actor, no := s.people.EligibleAt(ctx, i, v.Actor, v.At)
 	switch {

@@ -17,7 +17,7 @@ type ShownSession struct {
 	Agent   string `json:"a"`
 	Session string `json:"s"`
 	Route   string `json:"r,omitempty"`
-	// Channel is the channel of the message, as the config names it.
+	// Channel is the channel of the message under its name in the config.
 	Channel string `json:"c"`
 }
 
@@ -38,8 +38,8 @@ func (ss *ShownSessions) Put(ctx context.Context, platform string, ref bridge.Me
 	return err
 }
 
-// Of returns the session of the message, or else of the thread, that was replied
-// to. It returns false if there is none.
+// Of returns the session of the message that was replied to, or of its thread.
+// It returns false if there is none.
 func (ss *ShownSessions) Of(ctx context.Context, s bridge.Said) (ShownSession, bool, error) {
 	for _, message := range []string{s.Card.Message, s.Card.Thread, s.In} {
 		if message == "" {

@@ -20,8 +20,8 @@ type sweeper struct {
 	log       *slog.Logger
 }
 
-// run closes interactions whose deadline has passed, until ctx ends. While
-// nothing succeeds, the delay doubles each time.
+// run closes interactions whose deadline has passed, until ctx ends. The delay
+// doubles with each consecutive failure.
 func (s *sweeper) run(ctx context.Context) {
 	delay := sweepPoll
 	for ctx.Err() == nil {

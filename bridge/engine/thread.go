@@ -31,7 +31,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	ref, err := parseRef(first)
 	if err != nil {
-		return d, nil // the note is of another version; the channel works as well
+		return d, nil // the note has another version; the channel works as well
 	}
 	in, err := t.Thread(ctx, d, ref, s.title(ctx, r.Interaction))
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *threads) start(ctx context.Context, r bridge.Record, destination int, r
 	return err
 }
 
-// group returns the key that groups messages: the session or, without one, the
-// tool call. It returns "" for a separate card.
+// group returns the key that groups messages: the session or, without a
+// session, the tool call. It returns "" for a separate card.
 func group(i bridge.Interaction) string {
 	switch {
 	case i.Presentation == bridge.PresentQuestionnaire:

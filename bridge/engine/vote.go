@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// vote records a decision as a vote. It returns the record afterward.
+// vote records a decision as a vote. It returns the updated record.
 func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
 	i := rec.Interaction
 	b := s.ballot(ctx, rec, actor, r)
@@ -20,16 +20,16 @@ func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Rec
 	return got, result, nil
 }
 
-// ballot returns the vote of an actor for a response. A denial needs no one to be
-// looked up. An approval counts at least toward what an earlier one of the same
-// person counts toward.
+// ballot returns the vote of an actor for a response. A denial needs no lookup
+// of people. An approval counts at least toward the slots of an earlier
+// approval by the same person.
 func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
 	i := rec.Interaction
 	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
 		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Content: i.Content,
 		Assurance: r.Assurance, Assertion: r.Assertion,
 	}}
-	b.Response.Assertion = nil // each vote has its own
+	b.Response.Assertion = nil // each vote has its own assertion
 	if r.State != bridge.StateApproved {
 		return b
 	}

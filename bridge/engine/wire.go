@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
-// New returns an engine. Each part depends only on parts that are created before it. The
-// engine opens and decides nothing before [Engine.Use].
+// New returns an engine. Each part depends only on parts that are created
+// before it. The engine cannot open or decide anything before [Engine.Use].
 func New(o Options) *Engine {
 	o.Default()
 	db, log, seams, watcher := o.Store, o.Log, &Seams{}, Watcher{o.Observer}

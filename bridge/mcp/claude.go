@@ -26,7 +26,7 @@ func (s *server) addClaude(m *mcp.Server) {
 	}, func(ctx context.Context, req *mcp.CallToolRequest, _ permissionInput) (*mcp.CallToolResult, any, error) {
 		s := s.at(ctx)
 		var in claudecode.PromptArguments
-		if err := dialect.Decode("arguments", req.Params.Arguments, &in); err != nil { // numbers keep their spelling
+		if err := dialect.Decode("arguments", req.Params.Arguments, &in); err != nil { // numbers stay unchanged
 			return failed(err)
 		}
 		t, err := claudecode.Prompt(in, s.Session)
@@ -50,16 +50,16 @@ func (s *server) addClaude(m *mcp.Server) {
 	})
 }
 
-// channel relays the permission dialogs of Claude Code, which it sends as
-// notifications that the SDK does not know. It answers the dialogs that people
-// decide, and does not answer the others.
+// channel relays the permission dialogs of Claude Code, which sends them as
+// notifications that the SDK does not know. It answers only the dialogs that
+// people decide.
 type channel struct {
 	Options
 	answer func(verdict any) error
 	work   sync.WaitGroup
 }
 
-// relay asks people about one dialog. If no one decides, it sends nothing and
+// relay asks people about one dialog. If no one decides, it sends nothing, and
 // the dialog stays open at the terminal.
 func (c *channel) relay(ctx context.Context, params []byte) {
 	var q claudecode.ChannelRequest

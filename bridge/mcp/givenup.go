@@ -13,8 +13,8 @@ import (
 // leaveFor limits the calls for a client that no longer waits.
 const leaveFor = 3 * time.Second
 
-// givenUp is the cause of a call that its client has given up. Its request is
-// withdrawn.
+// givenUp is the cancellation cause of a call that the client no longer waits
+// for. nod cancels the request of such a call.
 type givenUp string
 
 // Error implements error.
@@ -26,8 +26,8 @@ const (
 	nodStopped      givenUp = "nod was stopped"
 )
 
-// errTooLong is the cause of a call whose client only waited too long. It finds
-// the request again with the same call.
+// errTooLong is the cause of a call whose client only waited too long. The
+// client finds the request again with the same call.
 var errTooLong = errors.New("the client waited too long")
 
 // cancelledFor returns the cause of a call that a notification with a reason
@@ -46,16 +46,16 @@ func (s *server) joined(ctx context.Context) (_ context.Context, stop func()) {
 	return ctx, func() { forget(); cancel() }
 }
 
-// openToEnd opens a request. If ctx ends in the meantime, the request may be
-// stored, so that it takes a little longer to learn its ID.
+// openToEnd opens a request. If ctx ends in the meantime, the request may
+// already be stored, so openToEnd waits a little longer for its ID.
 func openToEnd(ctx context.Context, a bridge.Asker, r bridge.Request) (bridge.Record, error) {
 	lingering, stop := bridge.Linger(ctx, leaveFor)
 	defer stop()
 	return a.Open(lingering, r, "")
 }
 
-// decide returns the record of a request once it is over. It withdraws the request
-// if the client gives it up.
+// decide returns the record of a request once it is over. It cancels the
+// request if the client gives it up.
 func decide(ctx, hangup context.Context, a bridge.Asker, r bridge.Request) (bridge.Record, error) {
 	rec, err := openToEnd(ctx, a, r)
 	if err != nil {
@@ -68,8 +68,8 @@ func decide(ctx, hangup context.Context, a bridge.Asker, r bridge.Request) (brid
 	return rec, err
 }
 
-// withdraw cancels a request whose client has given it up, which is the cause of
-// hangup.
+// withdraw cancels a request that its client has given up, with the cause of
+// hangup as the reason.
 func withdraw(hangup context.Context, a bridge.Asker, id bridge.ID) {
 	why, ok := errors.AsType[givenUp](context.Cause(hangup))
 	if !ok {
@@ -77,18 +77,18 @@ func withdraw(hangup context.Context, a bridge.Asker, id bridge.ID) {
 	}
 	late, stop := context.WithTimeout(context.WithoutCancel(hangup), leaveFor)
 	defer stop()
-	_, _ = a.Cancel(late, id, why.Error()) // best effort: otherwise it expires
+	_, _ = a.Cancel(late, id, why.Error()) // best effort: the request expires otherwise
 }
 
-// held counts the calls of this process that wait for a request, because calls with
-// the same content share one. The zero value is ready to use.
+// held counts the calls of this process that wait for a request. Calls with the
+// same content share one request. The zero value is ready to use.
 type held struct {
 	mu    sync.Mutex
 	calls map[bridge.ID]int
 }
 
-// hold notes a call for a request. The returned function ends it, and reports
-// whether no other call waits.
+// hold records a call for a request. The returned function ends the call, and
+// reports whether no other call waits.
 func (h *held) hold(id bridge.ID) (release func() (last bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

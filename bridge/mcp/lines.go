@@ -14,9 +14,9 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Lines is a transport with one message on each line. Unlike that of the SDK, it
-// keeps the IDs of a client unchanged, and answers a line that is not a message
-// with an error instead of ending.
+// Lines is a transport with one message on each line. Unlike the transport of
+// the SDK, it keeps the IDs of a client unchanged. It responds with an error to
+// a line that is not a message, instead of ending.
 type Lines struct {
 	In  io.Reader
 	Out io.Writer
@@ -36,8 +36,8 @@ type linesConn struct {
 	once   sync.Once
 	closed chan struct{}
 
-	mu   sync.Mutex // also of out
-	last int64      // ID that the SDK knows a request by
+	mu   sync.Mutex // also protects out
+	last int64      // IDs under which the SDK knows requests
 	ids  map[string]int64
 	raw  map[int64]json.RawMessage
 }
@@ -89,7 +89,8 @@ func (c *linesConn) listen(in *bufio.Reader) {
 	}
 }
 
-// message returns the message on a line, or nil if it has answered it.
+// message returns the message on a line. It returns nil if it has responded to
+// the line itself.
 func (c *linesConn) message(line []byte) jsonrpc.Message {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
@@ -124,8 +125,8 @@ func (c *linesConn) message(line []byte) jsonrpc.Message {
 	return decoded
 }
 
-// keep gives a request an ID of nod's own. It returns false if the ID of the client
-// is in use.
+// keep assigns nod's own ID to a request. It returns false if the ID of the
+// client is in use.
 func (c *linesConn) keep(r *jsonrpc.Request, id json.RawMessage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +154,7 @@ func (c *linesConn) known(params json.RawMessage) json.RawMessage {
 	c.mu.Lock()
 	own, used := c.ids[string(p.ID)]
 	c.mu.Unlock()
-	if !used { // it has ended
+	if !used { // the request has ended
 		own = -1
 	}
 	out, err := json.Marshal(mcp.CancelledParams{RequestID: own, Reason: p.Reason})
@@ -170,7 +171,8 @@ func (c *linesConn) forget(id jsonrpc.ID) {
 	c.drop(id)
 }
 
-// drop frees the ID of a request, and returns that of the client. The mutex is held.
+// drop frees the ID of a request, and returns the client's ID. The caller holds
+// the mutex.
 func (c *linesConn) drop(id jsonrpc.ID) json.RawMessage {
 	own, _ := id.Raw().(int64)
 	raw := c.raw[own]
@@ -189,7 +191,7 @@ func (c *linesConn) Write(_ context.Context, m jsonrpc.Message) error {
 	defer c.mu.Unlock()
 	if r, ok := m.(*jsonrpc.Response); ok {
 		id := c.drop(r.ID)
-		if id == nil { // to no request
+		if id == nil { // it answers no known request
 			return nil
 		}
 		var fields map[string]json.RawMessage
@@ -205,7 +207,7 @@ func (c *linesConn) Write(_ context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// refuse answers a line that the SDK does not get.
+// refuse responds to a line that the SDK does not get.
 func (c *linesConn) refuse(id json.RawMessage, code int, why string) {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -216,5 +218,5 @@ func (c *linesConn) refuse(id json.RawMessage, code int, why string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _ = c.out.Write(append(raw, '\n')) // the next response meets the same error
+	_, _ = c.out.Write(append(raw, '\n')) // writing the next response fails in the same way
 }

@@ -14,13 +14,14 @@ import (
 )
 
 // ICal is a calendar (RFC 5545). The attendees of current events are on call,
-// except those who declined. If an event has no attendees, the person named in its
-// summary is.
+// except those who declined. If an event has no attendees, the person in its
+// summary is on call.
 type ICal struct {
 	URL    string
 	Client *http.Client // a nil Client means http.DefaultClient
-	// Skipped is called for each event that cannot be read completely. It puts no one
-	// on call, unless only what it replaces is unknown. It may be nil.
+	// Skipped is called for each event that cannot be read completely. Such an
+	// event puts no one on call, unless only the occurrence that it replaces is
+	// unknown. It may be nil.
 	Skipped func(event string, err error)
 }
 
@@ -28,12 +29,12 @@ type ICal struct {
 const (
 	maxCalendar  = 1 << 20 // in bytes
 	maxRepeating = 200
-	maxPerDay    = 24 // occurrences of a rule
+	maxPerDay    = 24 // maximum number of occurrences of a rule
 	firstYear    = 1970
 )
 
-// OnCall implements Source. One event that cannot be read does not keep those of
-// the others from being on call.
+// OnCall implements Source. If one event cannot be read, the others still
+// count.
 func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	raw, err := fetch(ctx, c.Client, http.MethodGet, c.URL, nil, nil)
 	if err != nil {
@@ -85,8 +86,8 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 
 // calendar holds the events of a VCALENDAR.
 type calendar struct {
-	zones     map[string]*time.Location // by name: those that the calendar defines, and IANA zones
-	zone      *time.Location            // of times without one
+	zones     map[string]*time.Location // by name: the zones of the calendar, and IANA zones
+	zone      *time.Location            // zone of times without a zone
 	events    []*event
 	series    map[string]*event // events that replace no occurrence, by UID
 	moved     map[string]bool   // occurrences that other events replace, by UID and time
@@ -123,7 +124,7 @@ func (c *calendar) read(all []*block) {
 		}
 		switch {
 		case !e.replaces.IsZero():
-			e.cancelled = e.cancelled || err != nil // nobody knows who has the occurrence instead
+			e.cancelled = e.cancelled || err != nil // no one knows who has the occurrence instead
 			changes = append(changes, e)
 		case err == nil:
 			series = append(series, e)
@@ -141,7 +142,7 @@ func (c *calendar) read(all []*block) {
 	c.settle(append(series, newest(changes)...))
 }
 
-// settle applies changes to the events that they change.
+// settle applies events that change other events.
 func (c *calendar) settle(all []*event) {
 	for _, e := range all {
 		switch {
@@ -155,23 +156,23 @@ func (c *calendar) settle(all []*event) {
 	c.events = slices.DeleteFunc(all, func(e *event) bool { return e.cancelled })
 }
 
-// newest returns the events without those of which a later version is there, too. A
-// version has a number, which stays the same if only other people take over. Of two
-// that claim to be the newest one, the same one counts at each reading.
+// newest returns the events without outdated versions. The number of a version
+// stays the same if only the attendees change. If two versions claim to be the
+// newest, each reading selects the same one.
 func newest(all []*event) []*event {
 	all = last(all, (*event).version, func(a, b *event) int { return cmp.Compare(a.sequence, b.sequence) })
 	all = last(all, (*event).slot, func(a, b *event) int {
 		return cmp.Or(strings.Compare(a.modified, b.modified), strings.Compare(a.stamp, b.stamp), strings.Compare(a.text, b.text))
 	})
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(e *event) bool { // of equal ones, the first
+	return slices.DeleteFunc(all, func(e *event) bool { // of equal versions, the first
 		twice := e.uid != "" && seen[e.slot()]
 		seen[e.slot()] = true
 		return twice
 	})
 }
 
-// last returns the events that are the last ones of those with the same key.
+// last returns the last event for each key.
 func last(all []*event, key func(*event) string, order func(a, b *event) int) []*event {
 	best := map[string]*event{}
 	for _, e := range all {
@@ -182,8 +183,8 @@ func last(all []*event, key func(*event) string, order func(a, b *event) int) []
 	return slices.DeleteFunc(all, func(e *event) bool { return e.uid != "" && order(e, best[key(e)]) < 0 })
 }
 
-// find returns the zone with a name: the one that the calendar defines, such as
-// those of Outlook, or else that of the IANA.
+// find returns the zone with a name: a zone that the calendar defines, such as
+// those of Outlook, or an IANA zone.
 func (c *calendar) find(id string) (*time.Location, error) {
 	if zone := c.zones[id]; zone != nil {
 		return zone, nil
@@ -200,7 +201,7 @@ func (c *calendar) find(id string) (*time.Location, error) {
 	return zone, nil
 }
 
-// nameOf returns what identifies an event best for people.
+// nameOf returns the best name of an event for people.
 func nameOf(v *block) string {
 	if s := v.text("SUMMARY"); s != "" {
 		return bridge.OneLine(s)
@@ -208,7 +209,7 @@ func nameOf(v *block) string {
 	return bridge.OneLine(v.text("UID"))
 }
 
-// attendees returns the people that an event names.
+// attendees returns the people in an event.
 func attendees(v *block) []Entry {
 	var out []Entry
 	invited := false
@@ -220,7 +221,7 @@ func attendees(v *block) []Entry {
 		invited = true
 		switch strings.ToUpper(p.param("PARTSTAT")) {
 		case "DECLINED", "DELEGATED":
-			continue // not on call, whoever takes over
+			continue // not on call, even if no one takes over
 		}
 		if strings.EqualFold(p.param("ROLE"), "NON-PARTICIPANT") {
 			continue // only informed
@@ -235,8 +236,9 @@ func attendees(v *block) []Entry {
 	return out
 }
 
-// attendee returns whom an ATTENDEE names: by an email address, or else by any other
-// address, which nod does not know. The name counts only if there is neither.
+// attendee returns the person in an ATTENDEE: by an email address, or by any
+// other address, which nod does not know. The name counts only without an
+// address.
 func attendee(p prop) Entry {
 	if mail := cmp.Or(address(p.value), address(p.param("EMAIL"))); mail != "" {
 		return Entry{Email: mail}
@@ -244,8 +246,8 @@ func attendee(p prop) Entry {
 	return Entry{ID: strings.TrimSpace(p.value), Name: strings.TrimSpace(p.param("CN"))}
 }
 
-// summarized returns whom a summary names: by the email address in it, if there is
-// one, or else by all of it.
+// summarized returns the person in a summary: by the email address in it, or by
+// the complete summary.
 func summarized(summary string) Entry {
 	var found []string
 	for _, word := range strings.FieldsFunc(summary, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>()[],;:"`, r) }) {

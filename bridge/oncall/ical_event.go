@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// event is an event of a calendar. Its times are what a clock shows in its zone, so
+// event is an event of a calendar. Its times are wall times of its zone, so
 // that a shift from nine to nine has no gap when the clock changes.
 type event struct {
 	uid     string
@@ -22,35 +22,36 @@ type event struct {
 	start   time.Time // wall time
 	zone    *time.Location
 	allDay  bool
-	wall    time.Duration // from start to end, by the clock
-	exact   time.Duration // in addition, as time passes
+	wall    time.Duration // start and end as wall times
+	exact   time.Duration // additional length, in elapsed time
 	rule    *rrule.RRule  // nil if the event does not repeat
 	more    []time.Time   // further wall times
 	without map[string]bool
-	// changes names the occurrence that this event replaces, and replaces is the time
-	// of it. Both are zero if there is none.
+	// changes is the occurrence that this event replaces, and replaces is its
+	// time. Both are zero if there is none.
 	changes  moment
 	replaces time.Time
-	lost     error // why it is unknown which occurrence the event replaces
-	// later is set if the event replaces all later occurrences, too. Those are the
-	// ones of series, from replaces on, moved by a time on the clock.
+	lost     error // reason that the replaced occurrence is unknown
+	// later is set if the event also replaces all later occurrences. These are
+	// the occurrences of series since replaces, moved by a time on the clock.
 	later     bool
 	series    *event
 	by        time.Duration
-	until     time.Time // occurrences from then on are replaced; zero means none
-	sequence  int       // of the version
-	modified  string    // the time of the last change, as the calendar has it
-	stamp     string    // the time at which the calendar wrote it
+	until     time.Time // occurrences from this time on are replaced; zero means none
+	sequence  int       // number of the version
+	modified  string    // time of the last change, according to the calendar
+	stamp     string    // time when the calendar wrote it
 	text      string
 	cancelled bool
 	entries   []Entry
 }
 
-// version identifies what versions with a higher number replace.
+// version identifies the versions that a version with a higher number replaces.
 func (e *event) version() string { return e.uid + "\n" + e.replaces.UTC().String() }
 
-// slot identifies what later versions with the same number replace. Events that begin
-// at other times are others, even if a careless program gives them one UID.
+// slot identifies the events that later versions with the same number replace.
+// Events that start at other times are different events, even if a program
+// gives them the same UID.
 func (e *event) slot() string {
 	if e.replaces.IsZero() {
 		return e.version() + e.start.String()
@@ -58,8 +59,8 @@ func (e *event) slot() string {
 	return e.version()
 }
 
-// occurrence returns the time of the occurrence that a change names. It may name it by
-// its date, and the days of an event that lasts all day by a time.
+// occurrence returns the time of the occurrence that a change names. A change
+// may name it by its date, and may name the days of an all-day event by a time.
 func (e *event) occurrence(id moment) time.Time {
 	if !id.day && !e.allDay {
 		return id.time()
@@ -68,8 +69,8 @@ func (e *event) occurrence(id moment) time.Time {
 	return inZone(day.Add(e.start.Sub(first)), e.zone)
 }
 
-// stale reports whether an event replaces an occurrence that its series does not have,
-// such as one that was moved or has ended since.
+// stale reports whether an event replaces an occurrence that its series no
+// longer has, because the occurrence was moved or has ended.
 func (c *calendar) stale(e *event) bool {
 	s := c.series[e.uid]
 	if s == nil || e.replaces.IsZero() || e.uid == "" {
@@ -80,7 +81,7 @@ func (c *calendar) stale(e *event) bool {
 	return !slices.ContainsFunc(all, func(begin time.Time) bool { return inZone(begin, s.zone).Equal(e.replaces) })
 }
 
-// follow lets an event replace the later occurrences of its series.
+// follow makes an event replace the later occurrences of its series.
 func (e *event) follow(all []*event) {
 	n := slices.IndexFunc(all, func(o *event) bool { return o.uid == e.uid && o.replaces.IsZero() })
 	if n < 0 {
@@ -96,7 +97,7 @@ func (e *event) follow(all []*event) {
 	}
 }
 
-// begins returns the wall times of the occurrences in about a range.
+// begins returns the wall times of the occurrences in an approximate range.
 func (e *event) begins(from, to time.Time) []time.Time {
 	if e.rule == nil {
 		return append([]time.Time{e.start}, e.more...)
@@ -114,8 +115,8 @@ type moment struct {
 
 func (m moment) time() time.Time { return inZone(m.wall, m.zone) }
 
-// inZone returns the time at which the clock of a zone shows a wall time. One that
-// the clock skips is shown by a clock that was not changed (RFC 5545, 3.3.5).
+// inZone returns the time at which the clock of a zone shows a wall time. If
+// the clock skips the wall time, the previous offset applies (RFC 5545, 3.3.5).
 func inZone(wall time.Time, zone *time.Location) time.Time {
 	t := clock.At(wall, zone)
 	if clock.Wall(t.In(zone)).Equal(wall) {
@@ -148,15 +149,15 @@ func (c *calendar) moment(p prop, value string) (moment, error) {
 	return moment{wall, zone, form == "20060102"}, nil
 }
 
-// event returns the event of a VEVENT. If it cannot be read, it still has what is
-// known of it, such as the occurrence that it replaces.
+// event returns the event of a VEVENT. If it cannot be read, it still has the
+// known values, such as the occurrence that it replaces.
 func (c *calendar) event(v *block) (*event, error) {
 	e := &event{uid: v.text("UID"), name: nameOf(v), modified: v.text("LAST-MODIFIED"), stamp: v.text("DTSTAMP"), without: map[string]bool{}, text: strings.Join(v.lines, "\n"), entries: attendees(v)}
 	e.cancelled = strings.EqualFold(v.text("STATUS"), "CANCELLED")
-	e.sequence, _ = strconv.Atoi(v.text("SEQUENCE")) // 0 without one
+	e.sequence, _ = strconv.Atoi(v.text("SEQUENCE")) // 0 if there is no number
 	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
 		was, err := c.moment(all[0], all[0].value)
-		if err != nil { // an event of its own
+		if err != nil { // a separate event
 			e.uid, e.lost = "", bridge.Wrap(bridge.CodeUnavailable, err, "it replaces an occurrence that nod cannot read, so its people are on call in addition")
 		} else {
 			e.changes, e.replaces, e.later = was, was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
@@ -180,8 +181,7 @@ func (c *calendar) event(v *block) (*event, error) {
 	return e, c.setDates(e, v)
 }
 
-// setDates sets the occurrences that an event has in addition, and those that it
-// leaves out.
+// setDates sets the additional and the excluded occurrences of an event.
 func (c *calendar) setDates(e *event, v *block) error {
 	for _, p := range v.props["EXDATE"] {
 		for value := range strings.SplitSeq(p.value, ",") {
@@ -194,7 +194,7 @@ func (c *calendar) setDates(e *event, v *block) error {
 	}
 	for _, p := range v.props["RDATE"] {
 		for value := range strings.SplitSeq(p.value, ",") {
-			value, _, _ = strings.Cut(value, "/") // of a period, whose end is that of the event
+			value, _, _ = strings.Cut(value, "/") // start of a period; its end is the end of the event
 			m, err := c.moment(p, value)
 			if err != nil {
 				return err
@@ -205,7 +205,7 @@ func (c *calendar) setDates(e *event, v *block) error {
 	return nil
 }
 
-// key identifies an occurrence that is left out: by its date, or else by its time.
+// key identifies an excluded occurrence: by its date, or by its time.
 func key(at, wall time.Time, day bool) string {
 	if day {
 		return wall.Format(time.DateOnly)
@@ -213,11 +213,11 @@ func key(at, wall time.Time, day bool) string {
 	return at.UTC().String()
 }
 
-// longest limits the length of an event, which then has no end.
+// longest is the maximum length of an event. A longer event has no end.
 const longest = 100 * 366 * clock.Day
 
-// setLength sets the length of an event. That between two times on the same clock
-// is what the clock shows, and a duration of hours is exact.
+// setLength sets the length of an event. The length between two times on the
+// same clock is measured on that clock. A duration in hours is exact.
 func (c *calendar) setLength(e *event, v *block, start moment) error {
 	switch ends, lasts := v.props["DTEND"], v.text("DURATION"); {
 	case len(ends) > 0:
@@ -247,7 +247,7 @@ func (c *calendar) setLength(e *event, v *block, start moment) error {
 
 var durations = lazyregexp.New(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$`)
 
-// duration returns the days of a duration, and the rest.
+// duration returns the days of a duration, and the remaining time.
 func duration(s string) (days, rest time.Duration, ok bool) {
 	m := durations.FindStringSubmatch(s)
 	if m == nil {
@@ -261,7 +261,7 @@ func duration(s string) (days, rest time.Duration, ok bool) {
 	return days, n(3)*time.Hour + n(4)*time.Minute + n(5)*time.Second, true
 }
 
-// setRule sets the rule by which an event repeats.
+// setRule sets the recurrence rule of an event.
 func (c *calendar) setRule(e *event, v *block) error {
 	all := v.props["RRULE"]
 	if len(all) == 0 || !e.replaces.IsZero() || e.lost != nil {
@@ -311,8 +311,8 @@ func bounded(rule *rrule.ROption, start time.Time) error {
 	return nil
 }
 
-// later returns a later start for the same occurrences, close to a time, so
-// that the years before it are not expanded.
+// later returns a later start for the same occurrences, shortly before a time,
+// so that earlier years are not expanded.
 func later(rule rrule.ROption, start, before time.Time) time.Time {
 	days := map[rrule.Frequency]int{rrule.DAILY: 1, rrule.WEEKLY: 7}[rule.Freq] * max(1, rule.Interval)
 	passed := int(before.Sub(start).Hours()/24) - 2*days

@@ -2,22 +2,23 @@ package oncall
 
 import "strings"
 
-// Why nod reads calendars itself: the rules of recurrence are those of rrule-go, and
-// for the rest no library does what on-call schedules need. golang-ical and go-ical
-// read lines and components, which is the smallest part; neither knows the zones
-// that a calendar defines, occurrences that were moved, or shifts by the clock.
-// golang-ical would replace 40 lines of this file, but it reads names of parameters
-// only in upper case, so someone who declined would be on call, and it refuses the
-// event of an attendee whose name has quotation marks. go-ical refuses the whole
-// calendar for such a line, and panics on one that ends after "=".
+// nod reads calendars with its own code, except for recurrence rules, for which
+// it uses rrule-go. No library does the rest of what on-call schedules need.
+// golang-ical and go-ical read lines and components, which is the smallest
+// part. Neither supports the zones that a calendar defines, moved occurrences,
+// or shifts by wall time. golang-ical would replace 40 lines of this file. But
+// it reads names of parameters only in upper case, so someone who declined
+// would be on call, and it refuses the event of an attendee whose name contains
+// quotation marks. go-ical refuses the complete calendar for such a line, and
+// panics on a line that ends after "=".
 
 // block is a component of a calendar, such as VEVENT.
 type block struct {
 	name  string
 	props map[string][]prop // by name, in their order
 	parts []*block
-	lines []string // of its properties
-	bad   string   // a line that is not a property
+	lines []string // its properties
+	bad   string   // first line that is not a property
 }
 
 // prop is a property of a component.
@@ -50,8 +51,8 @@ func (b *block) all(name string) []*block {
 	return out
 }
 
-// parse returns the calendars in a text. It reports false if there are none, or if
-// the text ends early.
+// parse returns the calendars in a text. It returns false if there are none, or
+// if the text ends early.
 func parse(text string) ([]*block, bool) {
 	root := &block{}
 	open := []*block{root}
@@ -78,8 +79,7 @@ func parse(text string) ([]*block, bool) {
 	return found, len(found) > 0 && len(open) == 1
 }
 
-// unfolded returns the lines of a text, with those that continue on the next line
-// joined.
+// unfolded returns the lines of a text, with continuation lines joined.
 func unfolded(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {

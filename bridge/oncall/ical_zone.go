@@ -11,20 +11,21 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// lastYear is the last year for which the changes of a zone are known, and
-// maxChanges the largest number of them.
+// lastYear is the last year for which the changes of a zone are computed, and
+// maxChanges the maximum number of changes.
 const (
 	lastYear   = 2100
 	maxChanges = 2000
 )
 
-// change is a change of the clock of a zone.
+// change is a change of the UTC offset of a zone.
 type change struct {
 	at       int64 // Unix time
 	from, to int   // offsets in seconds
 }
 
-// newZone returns the zone of a VTIMEZONE. It returns nil if that cannot be read.
+// newZone returns the zone of a VTIMEZONE. It returns nil if the zone cannot be
+// read.
 func newZone(z *block) *time.Location {
 	var all []change
 	for _, name := range []string{"STANDARD", "DAYLIGHT"} {
@@ -69,7 +70,7 @@ func changesOf(o *block) ([]change, bool) {
 		if err != nil || rule.Freq != rrule.YEARLY {
 			return nil, false
 		}
-		if start.Year() < firstYear && rule.Count == 0 { // Outlook begins in 1601
+		if start.Year() < firstYear && rule.Count == 0 { // Outlook starts in 1601
 			start = start.AddDate(firstYear-start.Year(), 0, 0)
 			walls = nil
 		}
@@ -105,7 +106,7 @@ func offset(s string) (int, bool) {
 
 // tzif returns changes of a clock in the format of zone files (RFC 8536).
 func tzif(all []change) []byte {
-	types := []int{all[0].from} // the first one is in effect before all changes
+	types := []int{all[0].from} // the first offset is in effect before all changes
 	var at, index []byte
 	for _, c := range all {
 		n := slices.Index(types[1:], c.to) + 1

@@ -16,10 +16,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Entry identifies a person on call as the schedule does. Unknown fields are
-// empty.
+// Entry identifies a person on call with the data of the schedule. Unknown
+// fields are empty.
 type Entry struct {
-	ID    string // in the schedule's own service
+	ID    string // ID in the schedule's own service
 	Email string
 	Name  string
 }
@@ -41,8 +41,8 @@ func (s *Schedules) Add(name, kind string, from Source) {
 	s.sources[name] = &source{kind: kind, from: from}
 }
 
-// OnCall returns who is on call at a time, as the schedule names them. It returns
-// CodeUnavailable if the schedule cannot be read.
+// OnCall returns the people on call at a time, with the data of the schedule.
+// It returns CodeUnavailable if the schedule cannot be read.
 func (s *Schedules) OnCall(ctx context.Context, schedule string, at time.Time) ([]bridge.Named, error) {
 	source, ok := s.sources[schedule]
 	if !ok {
@@ -74,8 +74,8 @@ func call(ctx context.Context, client *http.Client, method, address string, head
 	return nil
 }
 
-// fetch makes a request. Its errors never contain the URL, which may be a
-// secret.
+// fetch makes a request. Its errors never contain the URL, because the URL may
+// be a secret.
 func fetch(ctx context.Context, client *http.Client, method, address string, header http.Header, body io.Reader) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {

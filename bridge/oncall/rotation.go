@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/clock"
 )
 
-// Rotation is a schedule in which people take turns. It hands over at the same time
-// of day, by the clock of the zone of Start.
+// Rotation is a schedule in which people take turns. The turn changes at the
+// same time of day, by the clock of the zone of Start.
 type Rotation struct {
 	People []string
 	Start  time.Time     // start of the first turn
@@ -19,7 +19,7 @@ type Rotation struct {
 	Anchor Anchor
 }
 
-// Anchor says who has a turn of a rotation.
+// Anchor assigns a turn of a rotation to a person.
 type Anchor struct {
 	Turn  int64 `json:"turn"`
 	First int   `json:"first"` // index of the person
@@ -51,9 +51,10 @@ func (r Rotation) holder(turn int64) int {
 	return int(((int64(r.Anchor.First)+turn-r.Anchor.Turn)%n + n) % n)
 }
 
-// After returns the rotation as it continues the one before, whose people were
-// others: whoever has the turn keeps it, and if they have left, the next one takes
-// over. A rotation with another start or other turns starts from the beginning.
+// After returns the rotation as a continuation of the previous one, which had
+// other people. The person whose turn it is keeps the turn. If that person has
+// left, the next person takes over. A rotation with another start or other
+// turns starts from the beginning.
 func (r Rotation) After(before Rotation, now time.Time) Rotation {
 	if len(before.People) == 0 || !before.Start.Equal(r.Start) || before.Every != r.Every || now.Before(r.Start) {
 		return r
@@ -73,8 +74,8 @@ func (r Rotation) After(before Rotation, now time.Time) Rotation {
 	return r
 }
 
-// same returns the index of a person of one list in another one, and -1 if there is
-// none. The second turn of a person stays the second one.
+// same returns the index of a person of one list in another list, or -1. The
+// second turn of a person stays the second one.
 func same(before []string, n int, now []string) int {
 	turn := 0
 	for _, who := range before[:n] {

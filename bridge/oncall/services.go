@@ -16,8 +16,8 @@ import (
 
 // Service is a schedule of an on-call service.
 type Service struct {
-	// URL is the URL of the API. If it is empty, it is the default of the
-	// service, if there is one.
+	// URL is the URL of the API. If it is empty, the default URL of the service
+	// is used, if the service has one.
 	URL      string
 	Schedule string // ID of the schedule
 	Token    string
@@ -35,8 +35,8 @@ func (s Service) base(own string) string {
 // the lowest escalation level are on call.
 type PagerDuty Service
 
-// pagerDutyShift is a shift in a response of PagerDuty. One without a start or an
-// end has none.
+// pagerDutyShift is a shift in a response of PagerDuty. A shift may lack a
+// start or an end.
 type pagerDutyShift struct {
 	Level int        `json:"escalation_level"`
 	Start *time.Time `json:"start"`
@@ -48,7 +48,7 @@ type pagerDutyShift struct {
 	} `json:"user"`
 }
 
-// maxPages limits the pages of a response, each with 100 shifts.
+// maxPages is the maximum number of pages of a response, each with 100 shifts.
 const maxPages = 10
 
 // OnCall implements Source.
@@ -57,7 +57,7 @@ func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response has shifts that end or begin within a second
+	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response includes shifts that end or begin within a second
 		return s.Start != nil && at.Before(*s.Start) || s.End != nil && !at.Before(*s.End)
 	})
 	var entries []Entry

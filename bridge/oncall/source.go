@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// fresh is the time for which one evaluation holds. All questions about the
-	// same time have the same answer, however often they are asked.
+	// fresh is the time for which one evaluation is valid. All questions about
+	// the same time get the same answer.
 	fresh = 5 * time.Second
-	// stale is the lifetime of a failure, so that a click never waits for the
-	// same failure again.
+	// stale is the lifetime of a failure, so that clicks do not wait repeatedly
+	// for the same failure.
 	stale = 15 * time.Second
 	// kept is the lifetime of an answer about the past.
 	kept = time.Minute
@@ -31,20 +31,21 @@ type source struct {
 	mu      sync.Mutex
 	running chan struct{} // closed at the end of the evaluation; nil if none is running
 	answers map[time.Time]answer
-	failure answer // the last one
+	failure answer // the last answer
 }
 
-// answer holds the people on call at a time, or the reason why they are unknown.
+// answer holds the people on call at a time, or the reason that they are
+// unknown.
 type answer struct {
 	entries []Entry
 	err     error
 	until   time.Time
 }
 
-// at returns who is on call at a time, to the precision of fresh. It waits at most
-// until ctx ends.
+// at returns the people on call at a time, with the precision of fresh. It
+// waits at most until ctx ends.
 func (s *source) at(ctx context.Context, t time.Time) ([]Entry, error) {
-	if r, ok := s.from.(Rotation); ok { // it reads nothing
+	if r, ok := s.from.(Rotation); ok { // this schedule reads nothing
 		return r.OnCall(ctx, t)
 	}
 	t = t.UTC().Truncate(fresh)
@@ -61,8 +62,8 @@ func (s *source) at(ctx context.Context, t time.Time) ([]Entry, error) {
 	}
 }
 
-// answer returns the answer about a time if it is known, and otherwise a channel
-// that is closed when it may be.
+// answer returns the answer about a time if it is known. Otherwise, it returns
+// a channel that is closed when the answer may be known.
 func (s *source) answer(t time.Time) (answer, chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +101,8 @@ func (s *source) evaluate(t time.Time, done chan struct{}) {
 	close(done)
 }
 
-// ask evaluates the schedule. It recovers from a panic, because a calendar from
-// elsewhere must not stop the daemon.
+// ask evaluates the schedule. It recovers from a panic, because an external
+// calendar must not stop the daemon.
 func (s *source) ask(ctx context.Context, t time.Time) (entries []Entry, err error) {
 	defer func() {
 		if r := recover(); r != nil {

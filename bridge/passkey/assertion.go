@@ -95,9 +95,9 @@ func Verify(a Assertion, key []byte, rpID string, origins []string) error {
 	return s.verify(key, challenge, a)
 }
 
-// context checks all that surrounds a signature: the type, the challenge, the
-// origin, the site and the flags. The library checks them again; this step
-// gives a text for each.
+// context checks everything around a signature: the type, the challenge, the
+// origin, the site and the flags. The library checks them again. This step
+// gives a text for each problem.
 func (s signed) context(typ, challenge, origin, rpID string) error {
 	var c protocol.CollectedClientData
 	if err := strictjson.Decode(s.client, &c); err != nil {

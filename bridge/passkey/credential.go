@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Credential is a public key of a person, as the store keeps it.
+// Credential is a public key of a person in the form that the store keeps.
 type Credential struct {
 	ID             []byte    `json:"id"`
 	PublicKey      []byte    `json:"public_key"` // COSE
@@ -30,15 +30,15 @@ func (c Credential) Valid() bool { return c.Revoked.IsZero() }
 // Name returns the ID as unpadded base64url.
 func (c Credential) Name() string { return text(c.ID) }
 
-// Grows reports whether an authenticator may follow the counter from with the
-// counter to. Synchronized passkeys always send zero.
+// Grows reports whether a counter from an authenticator is plausible after the
+// previous counter. Synchronized passkeys always send zero.
 func Grows(from, to uint32) bool { return to > from || from == 0 && to == 0 }
 
 // Store keeps keys. It is safe for concurrent use. Each method returns
 // CodeUnavailable if the store is unreachable.
 type Store interface {
-	// Passkeys returns the keys of a person, oldest first, with revoked
-	// ones.
+	// Passkeys returns the keys of a person, including revoked ones, oldest
+	// first.
 	Passkeys(ctx context.Context, person string) ([]Credential, error)
 	// AddPasskey adds a key. It returns CodeConflict if any person has or
 	// had a key with the ID, and if the person has MaxKeys valid keys.
@@ -48,9 +48,8 @@ type Store interface {
 	// and changes nothing if the key is unknown or revoked, or if the
 	// stored counter does not grow.
 	UsePasskey(ctx context.Context, c Credential) error
-	// RevokePasskey stores a key of which Revoked is set. It returns
-	// CodeNotFound for an unknown key, and nil if the key is revoked
-	// already.
+	// RevokePasskey stores a key whose field Revoked is set. It returns
+	// CodeNotFound for an unknown key, and nil if the key is already revoked.
 	RevokePasskey(ctx context.Context, c Credential) error
 	// PasskeyPeople returns the names of people with keys, sorted.
 	PasskeyPeople(ctx context.Context) ([]string, error)

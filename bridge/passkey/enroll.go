@@ -77,8 +77,8 @@ func (s Site) Enroll(person string, challenge, response []byte) (Credential, err
 	return c, nil
 }
 
-// transports are the known ways to reach an authenticator, of which a key has
-// at most maxTransports.
+// transports are the known ways to reach an authenticator. A key has at most
+// maxTransports of them.
 var transports = []protocol.AuthenticatorTransport{
 	protocol.USB, protocol.NFC, protocol.BLE, protocol.SmartCard, protocol.Hybrid, protocol.Internal,
 }

@@ -20,7 +20,7 @@ type JWK struct {
 	Alg     string `json:"alg"`
 }
 
-// Key is a public key of a person, with all that an offline check needs.
+// Key is a public key of a person, with all data that an offline check needs.
 type Key struct {
 	Person     string `json:"person"`
 	Credential string `json:"credential"` // base64url
@@ -29,7 +29,8 @@ type Key struct {
 	Revoked    string `json:"revoked,omitempty"` // RFC 3339; empty if valid
 }
 
-// Keys is a set of public keys of people and the site that they belong to.
+// Keys is a set of public keys of people, with the site that the keys belong
+// to.
 type Keys struct {
 	RPID    string   `json:"rp_id"`
 	Origins []string `json:"origins"`

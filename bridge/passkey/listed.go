@@ -2,7 +2,7 @@ package passkey
 
 import "time"
 
-// Listed is a key of a person as the API and the console list it.
+// Listed is a key of a person in the form that the API and the console show.
 type Listed struct {
 	Person       string    `json:"person"`
 	ID           string    `json:"id"` // base64url
@@ -13,7 +13,7 @@ type Listed struct {
 	Synchronized bool      `json:"synchronized"`     // the key is copied between devices
 }
 
-// List returns keys as the API and the console list them.
+// List returns keys in the form that the API and the console show.
 func List(creds []Credential) []Listed {
 	out := []Listed{}
 	for _, c := range creds {

@@ -16,7 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Site is the web site of a daemon, to which keys belong. A Site does not
+// Site is the web site of a daemon. Keys belong to a site. A Site does not
 // change and is safe for concurrent use.
 type Site struct {
 	rpID    string
@@ -26,7 +26,7 @@ type Site struct {
 // patience is the time in which the browser expects an answer.
 const patience = 5 * time.Minute
 
-// maxResponse is the limit of a response of a browser in bytes.
+// maxResponse is the maximum length of a response of a browser, in bytes.
 const maxResponse = 64 << 10
 
 // NewSite returns the site of a public URL. The RP ID is its host name. Further
@@ -113,8 +113,8 @@ func (s Site) Request(st Statement, creds []Credential) ([]byte, error) {
 // Check checks the response of a browser to [Site.Request]. It returns the
 // assertion, and the key with its new counter, which the caller must pass to
 // [Store.UsePasskey]. It returns CodeInvalid for a response that cannot be
-// decoded and CodeForbidden for one that proves nothing. With a counter that does
-// not grow, it also returns the assertion, whose signature is valid.
+// decoded and CodeForbidden for one that proves nothing. If the counter does
+// not grow, it returns the assertion as well, because its signature is valid.
 func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertion, Credential, error) {
 	var a Assertion
 	r, err := parseResponse(response)
@@ -156,7 +156,7 @@ func counterError() error {
 		WithHint("revoke this passkey and add another one")
 }
 
-// parseResponse decodes what a browser returned.
+// parseResponse decodes a response of a browser.
 func parseResponse(raw []byte) (r protocol.CredentialAssertionResponse, err error) {
 	if err := checkResponse(raw); err != nil {
 		return r, err
@@ -179,12 +179,12 @@ func checkResponse(raw []byte) error {
 	return nil
 }
 
-// originIn returns the origin in client data, which Verify compares.
+// originIn returns the origin in client data. Verify compares it.
 func originIn(client []byte) string {
 	var c struct {
 		Origin string `json:"origin"`
 	}
-	_ = strictjson.Decode(client, &c) // Verify refuses what cannot be decoded
+	_ = strictjson.Decode(client, &c) // Verify refuses data that cannot be decoded
 	return c.Origin
 }
 

@@ -8,14 +8,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// able holds the people who can ever approve for a route of a request: now, or after
-// an escalation step or a hand-over.
+// able holds the people who can ever approve for a route of a request: now, or
+// after an escalation step or a delegation.
 type able struct {
 	people []string
-	open   bool // there may be others, whom only a platform or a schedule knows
+	open   bool // only a platform or a schedule knows whether there are others
 }
 
-// ableTo returns who can ever approve for a requirement of a request.
+// ableTo returns the people who can ever approve for a requirement of a
+// request.
 func (p *People) ableTo(i bridge.Interaction, q bridge.Requirement) able {
 	var out able
 	add := func(responders []bridge.Responder, groups, names []string) {
@@ -45,8 +46,8 @@ func (p *People) ableTo(i bridge.Interaction, q bridge.Requirement) able {
 	return out
 }
 
-// Impossible returns why a request can never be approved or answered. It is empty if
-// it can.
+// Impossible returns the reason that a request can never be approved or
+// answered. It is empty if it can.
 func (p *People) Impossible(i bridge.Interaction) string {
 	if p.directory == nil || i.Kind == bridge.KindNotice {
 		return ""

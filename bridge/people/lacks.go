@@ -8,14 +8,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// openSlots holds what a request still lacks.
+// openSlots holds the approvals that a request still lacks.
 type openSlots struct {
 	anyone bool     // an approval of any responder helps
 	slots  []int    // indexes of the slots that lack approvals
-	must   []string // the required approvers among them
+	must   []string // required approvers of these slots
 }
 
-// open returns what a request still lacks.
+// open returns the approvals that a request still lacks.
 func (p *People) open(r bridge.Record) openSlots {
 	i := r.Interaction
 	if i.Kind != bridge.KindApproval || !i.Counted() {
@@ -36,14 +36,14 @@ func (p *People) open(r bridge.Record) openSlots {
 	return out
 }
 
-// Wanted finds the people who can supply what a request still lacks.
+// Wanted finds the people who can give the missing approvals.
 type Wanted struct {
 	people *People
 	r      bridge.Record
 	open   openSlots
 }
 
-// Wanted returns who can supply what a request still lacks.
+// Wanted returns the people who can give the missing approvals.
 func (p *People) Wanted(r bridge.Record) Wanted { return Wanted{p, r, p.open(r)} }
 
 // Must returns the required approvers who have not approved yet.

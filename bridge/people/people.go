@@ -1,6 +1,6 @@
-// Package people decides who may answer a request, read it, or be asked, from the
-// directory, the routes and the request. It stores nothing, and no one is told here.
-// Start with [People.Eligible], and known.answer in rights.go.
+// Package people decides who may answer a request, read it, or be asked, based
+// on the directory, the routes and the request. It stores nothing, and notifies
+// no one. Start with [People.Eligible], and known.answer in rights.go.
 package people
 
 import (
@@ -25,13 +25,14 @@ func New(routes map[string]bridge.Route, directory bridge.Directory, agents map[
 	return &People{routes: routes, directory: directory, agents: agents}
 }
 
-// Identify returns an account with its person, or why nod cannot tell whose it is.
+// Identify returns an account with its person. If nod cannot identify the
+// person, it returns the reason.
 func (p *People) Identify(ctx context.Context, actor bridge.Actor) (who bridge.Actor, unidentified string) {
 	k := p.identify(ctx, bridge.Interaction{}, actor)
 	return k.who, k.unidentified
 }
 
-// identify returns what is known of an account, without its groups. API callers
+// identify returns the facts about an account, without its groups. API callers
 // have authenticated with the token of the person.
 func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridge.Actor) known {
 	k := known{who: actor, loose: p.directory == nil}
@@ -51,7 +52,7 @@ func (p *People) identify(ctx context.Context, i bridge.Interaction, actor bridg
 	return k
 }
 
-// read adds what is known of groups at a time.
+// read adds the facts about groups at a time.
 func (p *People) read(ctx context.Context, k *known, groups []string, at time.Time) {
 	if p.directory == nil {
 		return
@@ -70,8 +71,8 @@ func (p *People) read(ctx context.Context, k *known, groups []string, at time.Ti
 	}
 }
 
-// Eligible identifies an actor, and returns the reason why the actor may not answer
-// now.
+// Eligible identifies an actor. It returns the reason that the actor may not
+// answer now, or the zero value.
 func (p *People) Eligible(ctx context.Context, i bridge.Interaction, actor bridge.Actor) (bridge.Actor, Refusal) {
 	return p.EligibleAt(ctx, i, actor, time.Now())
 }
@@ -124,9 +125,10 @@ func (p *People) Names(i bridge.Interaction) map[string]string {
 	return out
 }
 
-// SetRequester sets the requester of a request to the person whom the agent names,
-// by whatever name. If that is no one, it marks the requester as a stranger, whom nod
-// could not keep from approving under their own name.
+// SetRequester sets the requester of a request to the person whom the agent
+// names. If no one matches the name, it marks the requester as a stranger,
+// because nod could not prevent that person from approving under their own
+// name.
 func (p *People) SetRequester(ctx context.Context, i *bridge.Interaction) error {
 	if i.Requester == "" || p.directory == nil {
 		return nil
@@ -139,8 +141,8 @@ func (p *People) SetRequester(ctx context.Context, i *bridge.Interaction) error 
 	return nil
 }
 
-// Standing returns what an account that belongs to no person reads about the
-// reason. It is empty if there is nothing to say.
+// Standing returns the text about the standing of an account that belongs to no
+// person. It is empty if there is nothing to say.
 func (p *People) Standing(ctx context.Context, actor bridge.Actor) string {
 	if actor.Person != "" || p.directory == nil {
 		return ""
@@ -191,7 +193,7 @@ func (p *People) AgentOf(i bridge.Interaction) bridge.Agent {
 }
 
 // Among reports whether an identified actor is one of the responders or in one
-// of the groups now. If not, it also returns what nod cannot read.
+// of the groups now. If not, it also returns the groups that nod cannot read.
 func (p *People) Among(ctx context.Context, responders []bridge.Responder, groups []string, actor bridge.Actor) (bool, []string) {
 	k := known{who: actor, loose: p.directory == nil}
 	if !slices.ContainsFunc(responders, k.is) {
@@ -211,16 +213,16 @@ func (p *People) Responds(person string) bool {
 	return false
 }
 
-// Covers returns the indexes of the slots that an approval of an identified actor
-// at a time counts toward, and of those of which nod cannot tell.
+// Covers returns the indexes of the slots that an approval of an identified
+// actor at a time counts toward, and of the slots for which this is unknown.
 func (p *People) Covers(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (yes, maybe []int) {
 	k := known{who: actor, loose: p.directory == nil}
 	p.read(ctx, &k, groupsOf(i), at)
 	return k.covers(i)
 }
 
-// Uncounted returns what nod cannot read and an approval of an identified actor
-// would therefore not count for.
+// Uncounted returns the groups that nod cannot read, and that an approval of an
+// identified actor would not count for.
 func (p *People) Uncounted(ctx context.Context, i bridge.Interaction, actor bridge.Actor) []string {
 	k := known{who: actor, loose: p.directory == nil}
 	p.read(ctx, &k, groupsOf(i), time.Now())
@@ -232,7 +234,7 @@ func (p *People) Uncounted(ctx context.Context, i bridge.Interaction, actor brid
 }
 
 // NamedIn reports whether one of the names includes an identified actor now. If
-// not, it also returns what nod cannot read.
+// not, it also returns the groups that nod cannot read.
 func (p *People) NamedIn(ctx context.Context, names []string, actor bridge.Actor) (in bool, unread []string) {
 	k := known{who: actor, loose: p.directory == nil}
 	for _, name := range names {

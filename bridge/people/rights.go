@@ -7,27 +7,27 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// known holds the facts about one account and some groups at one time. What the
-// account may do with a request follows from both alone.
+// known holds the facts about one account and some groups at one time. These
+// facts determine what the account may do with a request.
 type known struct {
 	who bridge.Actor // with Person, if the account is identified
-	// unidentified is the reason why nod cannot tell whose account it is. It is
-	// empty if nod can.
+	// unidentified is the reason that nod cannot identify the person of the
+	// account. It is empty if nod can.
 	unidentified string
 	in           map[string]bool   // the groups that include the account
 	unread       map[string]string // why it is unknown whether a group includes the account
 	loose        bool              // without a directory, responders are accounts
 }
 
-// Refusal is the reason why someone may not answer. The zero value means that they
-// may.
+// Refusal is the reason that someone may not answer. The zero value means that
+// they may.
 type Refusal struct {
 	Why    string   // one of the constants, for the audit log
-	Unread []string // what nod cannot read now, and why
-	Denies bool     // the person may deny nevertheless
+	Unread []string // the groups that nod cannot read now, and the reason
+	Denies bool     // the person may still deny
 }
 
-// Reason returns the reason as an error names it.
+// Reason returns the reason for use in an error.
 func (no Refusal) Reason() string {
 	if len(no.Unread) == 0 {
 		return no.Why
@@ -51,9 +51,9 @@ const (
 	WhyUnread    = "unknown whether a responder"
 )
 
-// answer returns why the account may not answer a request. What is unknown gives no
-// right to approve. It takes none to deny from a person, because a failure must
-// never keep anyone from saying no.
+// answer returns the reason that the account may not answer a request. Unknown
+// facts do not give a right to approve. They do not remove a person's right to
+// deny, because a failure must never keep anyone from denying.
 func (k known) answer(i bridge.Interaction) Refusal {
 	in, unread := k.responds(i.Responders, i.Groups)
 	person := k.who.Person
@@ -68,13 +68,13 @@ func (k known) answer(i bridge.Interaction) Refusal {
 	case anonymous: // a vote requires a known person
 		return Refusal{Why: WhyUnlinked, Denies: !i.DenyCounts}
 	case slices.Contains(i.Requesters, person):
-		return Refusal{Why: WhyRequester, Denies: true} // what an agent states never prevents a denial
+		return Refusal{Why: WhyRequester, Denies: true} // a statement of the agent never prevents a denial
 	}
 	return Refusal{}
 }
 
-// responds reports whether the account is one of the responders or in one of the
-// groups. If it is not, it also returns what nod cannot read.
+// responds reports whether the account is one of the responders or in one of
+// the groups. If not, it also returns the groups that nod cannot read.
 func (k known) responds(responders []bridge.Responder, groups []string) (in bool, unread []string) {
 	if slices.ContainsFunc(responders, k.is) {
 		return true, nil
@@ -101,8 +101,9 @@ func (k known) is(r bridge.Responder) bool {
 	return k.loose && r.Platform == k.who.Platform && r.User == k.who.User
 }
 
-// named reports whether a name includes the account. The name is that of a person
-// or, with GroupMark, of a group. If it does not, unread is what nod cannot read.
+// named reports whether a name includes the account. It is the name of a person
+// or, with GroupMark, of a group. If it does not, unread contains the groups
+// that nod cannot read.
 func (k known) named(name string) (in bool, unread []string) {
 	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
 	if !isGroup || k.loose {
@@ -111,8 +112,8 @@ func (k known) named(name string) (in bool, unread []string) {
 	return k.responds(nil, []string{group})
 }
 
-// covers returns the indexes of the slots that an approval of the account counts
-// toward, and of those of which nod cannot tell.
+// covers returns the indexes of the slots that an approval of the account
+// counts toward, and of the slots for which this is unknown.
 func (k known) covers(i bridge.Interaction) (yes, maybe []int) {
 	for n, s := range i.ApprovalSlots() {
 		in, unread := true, []string(nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// conditions returns the conditions of a rule, of which those on fields of the input
-// have a row for each field.
+// conditions returns the conditions of a rule. Conditions on fields of the
+// input have a row for each field.
 func (r Rule) conditions() []condition {
 	var out []condition
 	for _, row := range conditions {
@@ -47,7 +47,8 @@ func (c condition) bind(r Rule) (bound, error) {
 	return b, err
 }
 
-// exactly returns the reason why a condition of an allow rule does not hold, or "".
+// exactly returns the reason that a condition of an allow rule does not hold,
+// or "".
 func (b bound) exactly(in *input, p part) string {
 	var values []string
 	unclear := ""
@@ -67,8 +68,8 @@ func (b bound) exactly(in *input, p part) string {
 	return ""
 }
 
-// perhaps returns the reason why a condition of an ask or deny rule cannot hold, or
-// "".
+// perhaps returns the reason that a condition of an ask or deny rule cannot
+// hold, or "".
 func (b bound) perhaps(in *input, p part) string {
 	values := []string(nil)
 	if b.readings != nil {

@@ -12,16 +12,16 @@ import (
 // Marks for the parts of words that depend on an expansion.
 const (
 	one  = "\x01" // it is a part of one word
-	many = "\x02" // it may end the word and begin others
+	many = "\x02" // it may end the word and start other words
 )
 
-// isOpen reports whether one of some words depends on an expansion.
+// isOpen reports whether any of the words depends on an expansion.
 func isOpen(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.ContainsAny(w, one+many) })
 }
 
-// continuation is the end of a line that shells may read differently: a backslash
-// after anything but a space, or in a comment.
+// continuation matches the end of a line that shells may read differently: a
+// backslash after a character other than a space, or in a comment.
 var continuation = lazyregexp.New(`[^ ]\\\n|^\\\n|#[^\n]*\\\n`)
 
 // parseShell parses a line as bash does. It returns nil if the line is too long,
@@ -47,8 +47,8 @@ func callWords(c *syntax.CallExpr) []string {
 	return words
 }
 
-// wordText returns a word as a command receives it, with marks for expansions. The
-// names of files that match a pattern are left as the pattern.
+// wordText returns a word as a command receives it, with marks for expansions.
+// It does not expand patterns for file names.
 func wordText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
@@ -82,12 +82,12 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
-// plainVariables are variables that hold one word in every usual environment, and
-// what that stands for. No line that is known changes them.
+// plainVariables maps variables that contain one word in every usual
+// environment to an example value. Lines that change one of them are not plain.
 var plainVariables = map[string]string{"HOME": "~", "PWD": ".", "TMPDIR": "/tmp", "GOPATH": "~/go"}
 
-// expansion returns the mark of an expansion, or a number for one that results in
-// a number.
+// expansion returns the mark of an expansion. For an expansion that yields a
+// number, it returns a number.
 func expansion(p syntax.WordPart, mark string) string {
 	switch p := p.(type) {
 	case *syntax.ArithmExp:
@@ -134,7 +134,7 @@ func braces(s string) bool {
 	return false
 }
 
-// feeds reports whether a redirection brings a text of the line to a command.
+// feeds reports whether a redirection passes text of the line to a command.
 func feeds(to *syntax.Redirect) bool {
 	switch to.Op {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
@@ -148,7 +148,7 @@ func writes(to *syntax.Redirect) bool {
 	switch to.Op {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.RdrIn, syntax.DplIn:
 		return false
-	case syntax.DplOut: // other numbers than those of the output may be a file or a pipe
+	case syntax.DplOut: // other numbers may be a file or a pipe
 		return !slices.Contains([]string{"1", "2", "-"}, wordText(to.Word))
 	}
 	return wordText(to.Word) != "/dev/null"

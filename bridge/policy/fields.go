@@ -30,14 +30,14 @@ var (
 	locationNames = set("cwd directory dir workdir workingdirectory workingdir currentdirectory")
 )
 
-// Fields that do not change what an input does: explanations, limits, and
+// Fields that do not change the effect of an input: explanations, limits, and
 // switches that are off.
 var (
 	harmlessTexts   = set("description explanation justification reason")
 	harmlessNumbers = set("timeout timeoutms timeoutseconds maxoutputtokens")
 	harmlessOff     = set("runinbackground background isbackground dangerouslydisablesandbox")
-	// contentNames are fields with text that a tool writes to or takes from a
-	// file.
+	// contentNames are fields with text that a tool writes to a file or reads
+	// from it.
 	contentNames = set(`content contents filetext text oldtext newtext oldstring newstring oldstr newstr newsource inserttext edits
 		replaceall offset limit insertline viewrange cellid celltype editmode encoding pages`)
 )
@@ -92,9 +92,9 @@ func newFile(full, name, raw, where string) file {
 	return f
 }
 
-// cleanPath returns a path in the form that every program reads in the same
-// way: absolute, without . or .. and with plain characters only. If the path
-// has no such form, it returns the reason.
+// cleanPath returns a path in a form that every program reads in the same way:
+// absolute, without . or .. and with plain characters only. If this is not
+// possible, it returns the reason.
 func cleanPath(s, where string) (clean, bad string) {
 	for n := range len(s) {
 		if c := s[n]; !isAlnum(c) && strings.IndexByte("/._-+@,=#()~ ", c) < 0 {
@@ -124,7 +124,7 @@ func cleanPath(s, where string) (clean, bad string) {
 	return path.Join(base, s), ""
 }
 
-// readings returns the ways in which a tool could read a path, for ask and deny
+// readings returns all ways in which a tool could read a path, for ask and deny
 // rules.
 func (f file) readings() []string {
 	out := []string{f.raw}
@@ -168,7 +168,7 @@ type leaf struct {
 	value any
 }
 
-// harmless reports whether a leaf has no effect on what a command does.
+// harmless reports whether a leaf cannot affect a command.
 func (l leaf) harmless() bool {
 	name := normal(l.name)
 	if strings.Contains(l.name, ".") {
@@ -185,7 +185,7 @@ func (l leaf) harmless() bool {
 	return isNumber(l.value) && harmlessNumbers[name]
 }
 
-// content reports whether a leaf is the content that a tool writes to files.
+// content reports whether a leaf is content that a tool writes to files.
 func (l leaf) content() bool {
 	for _, list := range []string{"edits.", "diffs."} {
 		if inner, ok := strings.CutPrefix(l.name, list); ok {

@@ -7,10 +7,11 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Files returns the files that an operation names, as absolute paths: those in
-// fields, wherever they are, and those below its location that commands name if
-// they only read. A policy does not see where links among them lead. A program on
-// the machine of the agent can look, and report it as a doubt; see [bridge.Act].
+// Files returns the absolute paths of the files that an operation names. It
+// includes all files in fields, and the files below the location that read-only
+// commands name. A policy does not know where links lead. A program on the
+// machine of the agent can check this, and report it as a doubt; see
+// [bridge.Act].
 func Files(a bridge.Act) []string {
 	in := read(a)
 	var out []string
@@ -56,9 +57,9 @@ func Files(a bridge.Act) []string {
 }
 
 // RunsConfigured reports whether an operation runs a program, such as git, that
-// starts what the directory of the operation names. A repository can contain
-// another one with a configuration of its own, which a program on the machine of
-// the agent can see.
+// starts other programs named by the directory of the operation. A repository
+// can contain another repository with its own configuration. A program on the
+// machine of the agent can check this.
 func RunsConfigured(a bridge.Act) bool {
 	return slices.ContainsFunc(read(a).lines, func(l *line) bool {
 		if inner := l.launched(); inner != nil {

@@ -24,10 +24,10 @@ type Gate struct {
 // ruled is a tool with a rule for its calls, such as Bash(git push *).
 var ruled = lazyregexp.New(`^([A-Za-z][A-Za-z0-9]*)\((.+)\)$`)
 
-// ParseGates parses gates that are separated by |. Each is a tool with a rule, in
-// the syntax of Claude Code's permission rules, or an expression for tool names,
-// such as mcp__prod__.*. It returns CodeInvalid for anything else. The result is
-// not nil, and is empty for an empty text.
+// ParseGates parses gates that are separated by |. A gate is a tool with a
+// rule, in the syntax of Claude Code's permission rules, or an expression for
+// tool names, such as mcp__prod__.*. It returns CodeInvalid for any other text.
+// The result is never nil. It is empty for an empty text.
 func ParseGates(text string) ([]Gate, error) {
 	out := []Gate{}
 	if strings.TrimSpace(text) == "" {
@@ -91,16 +91,16 @@ func (g Gate) String() string {
 	return g.Tools + "(" + g.Rule + ")"
 }
 
-// families are tools of Claude Code that do the same in different ways. A rule for
-// one of them holds for all.
+// families lists tools of Claude Code that do the same in different ways. A
+// rule for one tool of a family applies to all.
 var families = [][]string{
 	{"Bash", "Monitor", "PowerShell", "mcp__workspace__bash"},
 	{"Edit", "MultiEdit", "NotebookEdit", "Write"},
 	{"Glob", "Grep", "LS", "NotebookRead", "Read"},
 }
 
-// Family returns the tools for which a gate holds, separated by |: a gate for Bash
-// and a gate with a rule hold for all tools that do the same.
+// Family returns the tools to which a gate applies, separated by |. A gate for
+// Bash and a gate with a rule apply to the complete family of tools.
 func (g Gate) Family() string {
 	for _, family := range families {
 		if slices.Contains(family, g.Tools) && (g.Rule != "" || g.Tools == "Bash") {
@@ -110,8 +110,8 @@ func (g Gate) Family() string {
 	return g.Tools
 }
 
-// selecting returns the name of the first of some gates that selects an act. Gates
-// that cannot be read select everything.
+// selecting returns the name of the first gate that selects an act. A gate that
+// cannot be read selects everything.
 func selecting(text string, in *input) (name string, ok bool) {
 	gates, err := ParseGates(text)
 	if err != nil {
@@ -124,7 +124,7 @@ func selecting(text string, in *input) (name string, ok bool) {
 	return "gate " + gates[n].String(), true
 }
 
-// selects reports whether an act may be one that the gate is about.
+// selects reports whether the gate may apply to an act.
 func (g Gate) selects(in *input) bool {
 	is := func(family []string) bool { return slices.Contains(family, in.Tool) }
 	switch family := g.Family(); {
@@ -142,11 +142,11 @@ func (g Gate) selects(in *input) bool {
 	case strings.HasPrefix(g.Rule, "domain:"):
 		return g.contacts(in)
 	}
-	return true // what the rule means is not known
+	return true // the meaning of the rule is unknown
 }
 
-// names reports whether an input names a file that matches the rule, which may be
-// a part of the path.
+// names reports whether an input names a file that matches the rule. The rule
+// may match a part of the path.
 func (g Gate) names(in *input) bool {
 	rule := strings.TrimLeft(path.Clean("/"+strings.TrimPrefix(g.Rule, "~")), "/")
 	parts := strings.Split(rule, "**/")
@@ -170,7 +170,8 @@ var (
 	plainHost = lazyregexp.New(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 )
 
-// contacts reports whether an input may have a URL of the domain, or has none.
+// contacts reports whether an input may contain a URL of the domain, or
+// contains no URL.
 func (g Gate) contacts(in *input) bool {
 	domain := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(g.Rule, "domain:")), "*."))
 	found := false
@@ -194,14 +195,14 @@ func (g Gate) contacts(in *input) bool {
 	return !found || len(in.files) > 0 || len(in.doubts) > 0
 }
 
-// bash are the shells whose lines the grammar reads.
+// bash lists the shells whose syntax the parser reads.
 var bash = set("sh bash dash ash ksh ksh93 mksh zsh")
 
-// anyShell matches lines that every shell reads in the same way, those of Windows
-// too.
+// anyShell matches lines that every shell reads in the same way, including the
+// shells of Windows.
 var anyShell = lazyregexp.New(`^[\w \n./:@+,=|;&-]*$`)
 
-// removes matches a name that is one for rm in PowerShell only.
+// removes matches names that mean rm only in PowerShell.
 var removes = lazyregexp.New(`(?i)\brmdir\b`)
 
 // runs reports whether an input may run the command of the rule.
@@ -212,7 +213,7 @@ func (g Gate) runs(in *input) bool {
 	}
 	p.target.rest = true
 	other := otherShell(in.Tool) != ""
-	unknown := func(l leaf) bool { // a variable, or what the command reads
+	unknown := func(l leaf) bool { // a variable, or input that the command reads
 		text, isText := l.value.(string)
 		other = other || l.name == "shell" && !bash[path.Base(text)]
 		return isText && !l.harmless()

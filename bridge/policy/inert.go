@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// inertNames are programs whose words are data: they run none of them, and no
-// part of their standard input. Readers are inert too, with the options that they
-// may have.
+// inertNames are programs that treat their words and their standard input as
+// data: they run no part of them. Readers are inert too, with the options that
+// they may have.
 var inertNames = set(`
 	cd pushd popd echo printf true false pwd date sleep basename dirname realpath readlink which type stat
 	md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum base64 base32 od hexdump
 	fold fmt rev tac expand unexpand paste join comm jq mkdir touch
 `)
 
-// inertGit are the commands of git whose words are data. Before them, no option
-// is data: git -c alias.x=… x runs a word.
+// inertGit are the commands of git that treat their words as data. Options
+// before the command are not data: git -c alias.x=… x runs a word.
 var inertGit = set("add blame branch cat-file checkout commit describe diff help log ls-files merge-base reset restore rev-list rev-parse shortlog show stash status switch tag")
 
-// inert reports whether the words of a command, and what it reads, are data: it
-// neither runs them nor starts something that does.
+// inert reports whether the words and the input of a command are data: the
+// command neither runs them nor starts a program that does.
 func inert(words []string) bool {
 	name := program(words[0])
 	switch {
 	case strings.Contains(words[0], "/") && !slices.Contains(trusted, path.Dir(words[0])): // may be any program
 		return false
-	case name == "printf": // -v assigns, and some shells evaluate numbers
+	case name == "printf": // -v assigns a variable, and some shells evaluate numbers
 		return !slices.ContainsFunc(words[1:], func(w string) bool {
 			return strings.HasPrefix(w, "-v") || strings.Contains(w, "$(") || strings.Contains(w, "`")
 		})

@@ -82,7 +82,7 @@ func (h hit) effect() bridge.Effect {
 	return h.rule.Then
 }
 
-// ruling returns the ruling of a rule with the settings of its risk level.
+// ruling returns the ruling of a rule, with the settings of its risk level.
 func (p *Policy) ruling(c compiled) bridge.Ruling {
 	r := c.settings()
 	r.Effect, r.Rule = c.Then, c.Name

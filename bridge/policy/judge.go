@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Readings of a part of an action, as Explain reports them.
+// Readings of a part of an action, in the output of Explain.
 const (
 	readPlain  = "plain line"
 	readParsed = "not a plain line"
@@ -22,8 +22,8 @@ const noAllow = "no allow rule and no grant by rule applies: "
 // hit is a rule that decides on a part of an action.
 type hit struct {
 	rule *compiled // nil if no rule matches and people are asked
-	// doubt means that the part may be what the rule is about, in another
-	// spelling. People are asked then, even if the rule denies.
+	// doubt means that the rule may apply to the part in another spelling. In
+	// that case, people are asked even if the rule denies.
 	doubt bool
 	// covered means that a grant by the rule would cover the part.
 	covered bool
@@ -35,7 +35,7 @@ type evaluation struct {
 	in    *input
 	hits  []hit
 	steps []Step
-	moved bool // a part runs in another location than the action states
+	moved bool // a part runs in a location that differs from the stated one
 }
 
 // Judge implements bridge.Policy.
@@ -79,10 +79,10 @@ func (p *Policy) evaluate(a bridge.Act) *evaluation {
 	return j
 }
 
-// walk finds the first rule that matches a part, which decides on it. It
-// returns the index of the rule, or the number of rules if none matches. In
-// that case people are asked, unless known reports that other rules already ask
-// them.
+// walk finds the first rule that matches a part. This rule decides on the part.
+// It returns the index of the rule, or the number of rules if none matches.
+// Without a match, people are asked, unless known reports that other rules
+// already ask them.
 func (j *evaluation) walk(p part, step Step, known bool) int {
 	for n := range j.p.rules {
 		c := &j.p.rules[n]
@@ -116,7 +116,7 @@ func (j *evaluation) walk(p part, step Step, known bool) int {
 }
 
 // concerns reports whether an ask or deny rule may apply to a part, and whether
-// only in another spelling than that of the rule.
+// it applies only in another spelling.
 func (j *evaluation) concerns(c *compiled, p part) (why string, matched, doubt bool) {
 	if why, matched = c.about(j.in, p, func(w wordPattern) bool { return w.about(p.words) }); matched {
 		return why, true, false
@@ -151,8 +151,8 @@ func (j *evaluation) plain(l *line) {
 			j.moved = p.to == "" || p.to != j.in.Where
 		}
 	}
-	// A regular expression may match several commands together, or quotes. A
-	// rule after the one that decides on each command is not reached.
+	// A regular expression may match several commands together, or quotes.
+	// Rules after the one that decides on each command are skipped.
 	for n := range min(last, len(j.p.rules)) {
 		j.text(&j.p.rules[n], part{line: l}, readText, wordPattern.aboutLine)
 	}
@@ -167,8 +167,8 @@ func (in *input) move(p part, target string) part {
 	return p
 }
 
-// within evaluates the commands that a command may start. If people are asked
-// about a command, or it is denied, the same applies after sudo.
+// within evaluates the commands that a command may start. If a command is asked
+// about or denied, this also applies after sudo.
 func (j *evaluation) within(p part, rules int) {
 	for _, words := range within(p.words) {
 		inner := part{line: p.line, words: words, moved: p.moved, to: p.to}
@@ -187,8 +187,8 @@ func (j *evaluation) within(p part, rules int) {
 	}
 }
 
-// opaque evaluates a line that is not plain: by the first rule for each command
-// that is found in it, and by every rule that matches any reading of it.
+// opaque evaluates a line that is not plain. It uses the first rule for each
+// command in the line, and every rule that matches any reading of the line.
 func (j *evaluation) opaque(l *line) {
 	found, code := l.all(), l.code()
 	j.steps = append(j.steps, Step{Command: l.raw, Reading: readParsed, Why: noAllow + l.err.Error()})

@@ -43,11 +43,12 @@ type part struct {
 	// is known.
 	moved bool
 	to    string
-	base  string // the directory of the cd, as written
+	base  string // directory in the cd command, as written
 }
 
-// covers reports whether an allow rule, or a grant by the rule, covers a part,
-// and otherwise the reason. It covers only what is fully understood.
+// covers reports whether an allow rule, or a grant by the rule, covers a part.
+// If not, it returns the reason. It covers only parts that are fully
+// understood.
 func (c compiled) covers(in *input, p part) (string, bool) {
 	for _, why := range []func() string{
 		func() string { return missed(c.origin, func(b bound) string { return b.exactly(in, p) }) },
@@ -63,7 +64,7 @@ func (c compiled) covers(in *input, p part) (string, bool) {
 	return "matches", true
 }
 
-// missed returns the first reason why a condition does not hold, or "".
+// missed returns the first reason that a condition does not hold, or "".
 func missed(all []bound, why func(bound) string) string {
 	for _, b := range all {
 		if reason := why(b); reason != "" {
@@ -73,7 +74,8 @@ func missed(all []bound, why func(bound) string) string {
 	return ""
 }
 
-// doubts returns the reason why no rule may cover a part, whatever its conditions.
+// doubts returns the reason that no rule may cover a part, regardless of its
+// conditions.
 func (c compiled) doubts(in *input, p part) string {
 	switch {
 	case p.moved && len(c.Where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
@@ -116,8 +118,8 @@ func (c compiled) coversCommand(in *input, p part) string {
 	return why
 }
 
-// onlyReads returns the reason why a command may do more than read files of the
-// project, which is the location of the request.
+// onlyReads returns the reason that a command may do more than read files of
+// the project, which are the files below the location of the request.
 func (in *input) onlyReads(p part) string {
 	if p.words[0] == "cd" && p.line.program == "" {
 		if !below(p.words[1], in.Where, "") {
@@ -138,7 +140,7 @@ func (in *input) onlyReads(p part) string {
 	return why
 }
 
-// careful returns the reason why people are asked about a command although its
+// careful returns the reason that people are asked about a command although its
 // words match.
 func (c compiled) careful(p part, spelled []bool) string {
 	all := !slices.Contains(spelled, false)
@@ -191,8 +193,8 @@ func (c compiled) conditional() bool {
 	return len(c.command)+len(c.content) > 0 || c.Reads != ""
 }
 
-// about reports whether an ask or deny rule may apply to a part, and otherwise
-// the reason. The function command matches the command.
+// about reports whether an ask or deny rule may apply to a part. If not, it
+// returns the reason. The function command matches the command.
 func (c compiled) about(in *input, p part, command func(wordPattern) bool) (string, bool) {
 	why := missed(c.origin, func(b bound) string { return b.perhaps(in, p) })
 	switch {
@@ -250,7 +252,7 @@ func find(tree any, names []string, anyCase bool) []string {
 	}
 	raw, err := json.Marshal(tree)
 	if err != nil {
-		return nil // values decoded from JSON always encode
+		return nil // encoding values decoded from JSON never fails
 	}
 	return []string{string(raw)}
 }

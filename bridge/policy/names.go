@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// refused are the names that shells do not all look up as programs: reserved
-// words, builtins and predefined aliases of bash, dash, zsh, ksh93, mksh,
-// busybox ash, yash and fish. The list omits the builtins cd, cat, echo, false,
-// kill, pwd, realpath, sleep, true, type and which, because they do not
-// evaluate their arguments.
+// refused are names that not all shells look up as programs: reserved words,
+// builtins and predefined aliases of bash, dash, zsh, ksh93, mksh, busybox ash,
+// yash and fish. The list omits the builtins cd, cat, echo, false, kill, pwd,
+// realpath, sleep, true, type and which, because they do not evaluate their
+// arguments.
 var refused = set(`
 	if then else elif fi for while until do done case esac in select function time coproc foreach end repeat
 	nocorrect noglob always namespace and or not begin switch exec eval command builtin source
@@ -48,9 +48,10 @@ var otherShells = set(`powershell pwsh cmd batch nu nushell csh tcsh xonsh elvis
 // knownShells are the shells that are accepted in a field named shell.
 var knownShells = set(`sh bash dash ash ksh ksh93 mksh zsh yash fish`)
 
-// configured are programs that run what the directory names in which they are
-// started. A repository can contain such a directory: a bare repository whose
-// configuration has core.fsmonitor makes git status start a program.
+// configured are programs that start other programs named by files in the
+// current directory. A repository can contain such a directory: if it contains
+// a bare repository whose configuration sets core.fsmonitor, git status starts
+// that program.
 var configured = set(`git hg svn jj`)
 
 func set(words string) map[string]bool {
@@ -68,8 +69,8 @@ func program(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
 }
 
-// starts reports whether a command starts another one, or changes files
-// although it seems to search only.
+// starts reports whether a command starts another command, or changes files
+// although it looks like a search.
 func starts(words []string) bool {
 	name := program(words[0])
 	if name == "find" {

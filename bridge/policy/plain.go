@@ -17,10 +17,11 @@ type call struct {
 	words []string
 }
 
-// plain returns the commands of a plain line. A plain line is one that sh,
-// bash, dash, ash, ksh, mksh, zsh, yash and fish read in the same way: simple
-// commands joined by &&, ||, ; and |, whose words are bare ASCII or one quoted
-// piece, without expansions. The error is the reason why a line is not plain.
+// plain returns the commands of a plain line. All of sh, bash, dash, ash, ksh,
+// mksh, zsh, yash and fish read a plain line in the same way. It consists of
+// simple commands joined by &&, ||, ; and |. Their words are bare ASCII or one
+// quoted piece, without expansions. The error is the reason that a line is not
+// plain.
 //
 // The grammar, in EBNF:
 //
@@ -36,7 +37,7 @@ type call struct {
 //	barechar = letter | digit | "." "_" "+" "-" "/" "," ":" "@" "%" "=" ;
 //	quoted   = "'" { single } "'" | '"' { double } '"' ;
 //
-// A backslash may be in double quotes if no other one and no quote follows it.
+// Double quotes may contain one backslash that is not before a quote.
 //
 // TestShellsAgree runs lines that plain accepts in real shells and compares the
 // results.
@@ -198,7 +199,7 @@ func (t *tokenizer) quoted() (string, bool, error) {
 }
 
 // escapes reports whether shells may read a text in double quotes in different
-// ways. A backslash stays before a character that has no special meaning there.
+// ways. A backslash before an ordinary character is kept.
 func escapes(text string) bool {
 	for n := range len(text) {
 		switch text[n] {

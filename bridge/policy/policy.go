@@ -1,8 +1,8 @@
-// Package policy evaluates what agents want to do, with ordered rules that
-// allow it, deny it, or ask people. The first rule that matches a part decides
-// on that part, and the rulings of all parts are joined. An allow rule applies
-// only to what the package fully understands, such as a plain shell line. Ask
-// and deny rules apply to everything that may match.
+// Package policy evaluates the operations of agents with ordered rules that
+// allow them, deny them, or ask people. The first rule that matches a part
+// decides on that part. The rulings of all parts are then joined. An allow rule
+// applies only to an operation that the package fully understands, such as a
+// plain shell line. Ask and deny rules apply to every operation that may match.
 package policy
 
 import (
@@ -95,7 +95,7 @@ func (c *compiled) compile(bad func(string, ...any)) {
 	}
 }
 
-// passes reports whether a rule allows, or grants may cover what it matches.
+// passes reports whether a rule allows operations, or permits grants for them.
 func (c compiled) passes() bool { return c.Then == bridge.EffectAllow || c.grantsByRule() }
 
 // checkOptions checks the options that a rule lists.
@@ -120,7 +120,8 @@ func (c compiled) checkReads(bad func(string, ...any)) {
 	}
 }
 
-// checkAllow checks the command of a rule that passes.
+// checkAllow checks the command of a rule that allows operations or permits
+// grants.
 func (c compiled) checkAllow(bad func(string, ...any)) {
 	if !c.passes() {
 		return
@@ -139,8 +140,9 @@ func (c compiled) checkAllow(bad func(string, ...any)) {
 	}
 }
 
-// key returns a hash of what a rule and its risk level set. A condition or a setting
-// that nod learns later changes no key, so it ends no grant.
+// key returns a hash of a rule and its risk level. Conditions and settings that
+// a later version of nod adds do not change the key while they are unset, so
+// they do not end grants.
 func (p *Policy) key(c compiled) string {
 	risk := Risk{}
 	if n := p.rank(c.Risk); n >= 0 {
@@ -148,14 +150,13 @@ func (p *Policy) key(c compiled) string {
 	}
 	raw, err := json.Marshal([]map[string]any{settled(c.Rule), settled(risk)})
 	if err != nil {
-		panic(err) // strings, numbers and maps of them always encode
+		panic(err) // encoding strings, numbers and maps of them never fails
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
 
-// settled returns the fields of a struct that are not zero, by their keys in the
-// config.
+// settled returns the nonzero fields of a struct by their keys in the config.
 func settled(x any) map[string]any {
 	out, v := map[string]any{}, reflect.ValueOf(x)
 	for n := range v.NumField() {

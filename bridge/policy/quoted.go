@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// code returns a line that is not plain without what is data in it: quoted words
-// and here-documents of commands that only print or read them, in statements that
-// run none of that. It is for rules that ask or deny.
+// code returns a line that is not plain without its data: quoted words and
+// here-documents of commands that only print or read them, in statements that
+// do not run any of the data. It is used for ask and deny rules.
 func (l *line) code() string {
 	f := parseShell(l.raw)
 	if f == nil || len(l.calls) > 0 {
@@ -22,7 +22,7 @@ func (l *line) code() string {
 	return string(out)
 }
 
-// nothing is a target that no command is.
+// nothing is a target that no command matches.
 var nothing = sync.OnceValue(func() target { return target{name: wordGlob{text: "*", folded: regexp.MustCompile(`$^`)}} })
 
 // blankData replaces the data of a statement by spaces.
@@ -64,7 +64,7 @@ func blankData(s *syntax.Stmt, out []byte) {
 	})
 }
 
-// isInert reports whether the words of a command, and what it reads, are data.
+// isInert reports whether the words of a command, and its input, are data.
 func isInert(c syntax.Command) bool {
 	call, ok := c.(*syntax.CallExpr)
 	return ok && len(call.Args) > 0 && inert(callWords(call))

@@ -19,12 +19,12 @@ type input struct {
 	lines  []*line // every command in the input, in every reading
 	files  []file
 	leaves []leaf
-	// doubts are the reasons why no rule may allow the input and no grant by a
-	// rule may cover it.
+	// doubts are the reasons that no rule may allow the input and that no grant
+	// by a rule may cover it.
 	doubts []string
 }
 
-// maxDepth is the depth to which the fields of an input are read.
+// maxDepth is the maximum depth of the fields of an input that are read.
 const maxDepth = 32
 
 func read(a bridge.Act) *input {
@@ -117,7 +117,7 @@ func isShellField(v any) bool {
 	return ok && isKnownShell(s)
 }
 
-// started reads a program with its argument list, as nod run sends it. It
+// started reads a program with its argument list, in the format of nod run. It
 // returns the names of the fields that it has read.
 func (in *input) started(fields map[string]any, names []string) map[string]bool {
 	var programName, argvName string
@@ -140,12 +140,12 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 	}
 	l := startedLine(program, argv)
 	in.lines = append(in.lines, l)
-	if l.err != nil { // a program such as busybox acts by the name that it is started with
+	if l.err != nil { // a program such as busybox depends on the name under which it is started
 		in.lines = append(in.lines, wordLine(argv))
 	}
 	skip := map[string]bool{programName: true, argvName: true}
 	if in.Tool == "run" {
-		for _, name := range []string{"host", "user"} { // shown to people, without an effect
+		for _, name := range []string{"host", "user"} { // only shown to people
 			if _, ok := fields[name].(string); ok {
 				skip[name] = true
 			}
@@ -293,7 +293,8 @@ func (in *input) value(full string, v any, depth int) {
 }
 
 // place reports whether the location of an action can be compared with a
-// pattern: it contains no .. and no character that programs read differently.
+// pattern. It must not contain .. or a character that programs read
+// differently.
 func (in *input) place() bool {
 	return in.Where != "" && path.Clean(in.Where) == in.Where && !slices.Contains(strings.Split(in.Where, "/"), "..") &&
 		!strings.ContainsFunc(in.Where, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' })

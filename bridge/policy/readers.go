@@ -7,9 +7,9 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// readers are the programs that only read, with the arguments that they may have.
-// It is about GNU, BSD, macOS and BusyBox: an option that does more in one of them
-// is not listed.
+// readers are the programs that only read, with the arguments that they may
+// have. The list covers GNU, BSD, macOS and BusyBox: it omits an option that
+// does more in any of them.
 var readers = map[string]reader{
 	"cat":      {flags: "AbEensTtuv"},
 	"head":     {flags: "qv", takes: "nc", numbers: true, with: "--lines --bytes"},
@@ -61,7 +61,7 @@ var (
 			"--no-filename --with-filename --stats --trim --column --vimgrep --type-list --no-messages --no-config",
 		with: "--glob --iglob --type --type-not --context --after-context --before-context --max-count --max-depth --max-columns --color --sort --regexp --max-filesize",
 	}
-	// finder has a language of its own, in which ( and ! are operands.
+	// finder has its own language, in which ( and ! are operands.
 	finder = reader{
 		words: "-not -empty -print -print0 -prune -a -and -o -or -true -false -quit -depth -daystart -xdev -mount -ls -executable -readable -writable",
 		valued: "-name -iname -path -ipath -wholename -regex -iregex -type -maxdepth -mindepth -size -mtime -mmin -ctime -cmin -atime -amin -perm -user -group " +
@@ -69,8 +69,9 @@ var (
 	}
 )
 
-// gitReaders are the commands of git that only read. Git runs what its
-// configuration names, so whoever may change that may start programs.
+// gitReaders are the commands of git that only read. Git runs programs named in
+// its configuration, so anyone who can change the configuration can start
+// programs.
 var gitReaders = map[string]reader{
 	"status": gitReader, "diff": gitReader, "log": gitReader, "show": gitReader, "blame": blame, "ls-files": gitReader, "ls-tree": gitReader,
 	"rev-parse": gitReader, "describe": gitReader, "shortlog": gitReader, "rev-list": gitReader, "merge-base": gitReader, "reflog": {none: true}, "cat-file": {flags: "pts", also: gitReader.also},
@@ -102,8 +103,8 @@ var gitReader = reader{
 	also: quietFormats,
 }
 
-// quietFormats returns why the options of git start a program, because %G in a
-// format starts gpg, or may name a file elsewhere, as -L does.
+// quietFormats returns the reason that the options of git start a program. %G
+// in a format starts gpg, and %G or -L may name a file outside of the project.
 func quietFormats(a arguments) string {
 	if slices.ContainsFunc(a.values, func(v string) bool { return climbs(v) || strings.Contains(v, ":/") || strings.Contains(v, ":~") }) {
 		return "a value may name a file outside of the project"
@@ -114,7 +115,7 @@ func quietFormats(a arguments) string {
 	return ""
 }
 
-// withoutLinks returns why diff reads what links in directories lead to.
+// withoutLinks returns the reason that diff follows links in directories.
 func withoutLinks(a arguments) string {
 	recursive := slices.Contains(a.options, "-r") || slices.Contains(a.options, "--recursive")
 	if recursive && !slices.Contains(a.options, "--no-dereference") {
@@ -123,7 +124,8 @@ func withoutLinks(a arguments) string {
 	return ""
 }
 
-// first returns a check that there is one operand, which is a word.
+// first returns a check that there is exactly one operand, and that it is a
+// certain word.
 func first(word string) func(arguments) string {
 	return func(a arguments) string {
 		if len(a.files) != 1 || a.files[0] != word {
@@ -133,7 +135,8 @@ func first(word string) func(arguments) string {
 	}
 }
 
-// onlyNames returns why the operands may be files and not names of programs.
+// onlyNames returns the reason that the operands may be files and not names of
+// programs.
 func onlyNames(a arguments) string {
 	if slices.ContainsFunc(a.texts, func(t string) bool { return strings.Contains(t, "/") }) {
 		return "it may look at another directory"
@@ -141,7 +144,7 @@ func onlyNames(a arguments) string {
 	return ""
 }
 
-// onlyFormats returns why the operands of date set the clock.
+// onlyFormats returns the reason that the operands of date set the clock.
 func onlyFormats(a arguments) string {
 	for _, t := range a.texts {
 		if !strings.HasPrefix(t, "+") {
@@ -151,11 +154,11 @@ func onlyFormats(a arguments) string {
 	return ""
 }
 
-// printing is a script of sed that only prints lines.
+// printing matches a script of sed that only prints lines.
 var printing = lazyregexp.New(`^([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p(; ?([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p)*;?$`)
 
-// printsLines returns why a script of sed may do more than print lines. Without
-// -n, sed prints all of them as well.
+// printsLines returns the reason that a script of sed may do more than print
+// lines. Without -n, sed also prints all lines.
 func printsLines(a arguments) string {
 	if len(a.texts) != 1 || !printing.MatchString(a.texts[0]) {
 		return "only scripts such as 1,20p are known to print lines"

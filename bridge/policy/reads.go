@@ -9,18 +9,18 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// reader lists the arguments with which a program only reads: it starts nothing,
-// writes nothing, sends nothing, and reads no files but those that its operands
-// name. Options that are not listed are not allowed.
+// reader lists the arguments with which a program only reads: it starts
+// nothing, writes nothing, sends nothing, and reads only files that its
+// operands name. Options that are not listed are not allowed.
 type reader struct {
-	// flags are the options of one letter without a value, and takes those with
-	// a value, which may be the next word. The letters in may have a value only in
-	// the same word.
+	// flags are the options of one letter without a value. takes are those with
+	// a value, which may be the next word. The letters in may have a value only
+	// in the same word.
 	flags, takes, may string
-	// long lists the long options without a value, and with those that need one,
-	// as --name=value.
+	// long lists the long options without a value, and the options that need a
+	// value in the form --name=value.
 	long, with string
-	// words lists long options that start with one dash, and valued those of them
+	// words lists long options that start with one dash. valued lists those
 	// whose next word is a value.
 	words, valued string
 	numbers       bool // options such as -20
@@ -31,14 +31,15 @@ type reader struct {
 	// most is the number of operands that may name files. Zero means any number.
 	most int
 	none bool // no operand is allowed
-	data bool // operands name nothing
+	data bool // operands are not files
 	any  bool // it only prints its arguments
-	// starts means that the operands after its texts are another command, whose
-	// options are its own.
+	// starts means that the operands after its texts are another command with
+	// its own options.
 	starts bool
-	// deep means that it reads what is in directories, through links too.
+	// deep means that the program reads files in directories, including files
+	// behind links.
 	deep bool
-	// also returns why the parsed arguments are not allowed, or "".
+	// also returns the reason that the parsed arguments are not allowed, or "".
 	also func(arguments) string
 }
 
@@ -53,11 +54,11 @@ type arguments struct {
 // operand is a file that a command reads.
 type operand struct {
 	name string
-	deep bool // with what is in it, through links too
+	deep bool // including its content, through links too
 }
 
-// readsOf returns the files that a command reads if it only reads, and otherwise
-// why it may do more.
+// readsOf returns the files that a command reads if it only reads. Otherwise,
+// it returns the reason that it may do more.
 func readsOf(words []string) (files []operand, why string) {
 	r, args, ok := readerOf(words)
 	if !ok {
@@ -137,7 +138,7 @@ func (r reader) parse(args []string) (arguments, string) {
 	return a, ""
 }
 
-// option parses one option. It returns the arguments that are left.
+// option parses one option. It returns the remaining arguments.
 func (r reader) option(a *arguments, w string, args []string) ([]string, string) {
 	name, value, valued := strings.Cut(w, "=")
 	switch {
@@ -190,8 +191,9 @@ var secret = lazyregexp.New(`(?i)(^|[/:])(\.env([._-].*)?|\.envrc|\.netrc|_netrc
 	`[^/]*(secret|credential|passw(or)?d|apikey|api[_-]key)[^/]*|[^/]*tokens?\.(json|ya?ml|txt|toml|ini|env)|` +
 	`[^/]*\.(pem|key|p8|ovpn|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg))(/|$)`)
 
-// inside returns "" if all files that a command reads are in the project, and
-// otherwise the reason. Base is where the command runs.
+// inside returns "" if all files that a command reads are in the project.
+// Otherwise, it returns the reason. Base is the directory in which the command
+// runs.
 func inside(files []operand, project, base string) string {
 	for _, f := range files {
 		switch {
@@ -209,8 +211,8 @@ func inside(files []operand, project, base string) string {
 	return ""
 }
 
-// below reports whether a file is in a directory. A relative name is, unless it
-// climbs.
+// below reports whether a file is in a directory. A relative name is below it
+// unless it contains a parent directory.
 func below(name, project, base string) bool {
 	if slices.Contains(strings.Split(name, "/"), "..") || climbs(name) {
 		return false

@@ -25,9 +25,9 @@ type Rule struct {
 	//
 	// Example: ["git push *"]
 	Command []string `yaml:"command"`
-	// Options are the only words that start with - and that then: allow or
-	// grant: rule covers. If the key is missing, all options are covered. An
-	// empty list covers none.
+	// Options are the only words starting with - in a command that rules with
+	// then: allow or grant: rule cover. If the key is missing, all options are
+	// covered. An empty list covers none.
 	//
 	// Example: [--stat, --cached]
 	Options []string `yaml:"options"`
@@ -98,8 +98,8 @@ type Rule struct {
 	//
 	// Example: [user.phone]
 	Redact []string `yaml:"redact"`
-	// GrantFor shortens how long a grant lasts. Without it, a grant for the
-	// session lasts up to 24 hours, and one for always up to 30 days.
+	// GrantFor shortens the lifetime of a grant. Without it, a grant for the
+	// session lasts up to 24 hours, and a grant for always up to 30 days.
 	//
 	// Example: 8h
 	GrantFor bridge.Duration `yaml:"grant_for"`
@@ -115,35 +115,37 @@ type Rule struct {
 type subject int
 
 const (
-	ofCaller subject = iota // the card of a request says it
+	ofCaller subject = iota // the card of a request shows it
 	ofTool                  // enough for an allow rule, which then covers any input
 	ofInput                 // an allow rule then needs a condition for every field
 )
 
-// condition is a row of the table of conditions. With the field of [Rule], whose
-// comment is the documentation, it is all that nod has about a condition.
+// condition is a row of the table of conditions. Together with the field of
+// [Rule], whose comment is the documentation, it defines a condition
+// completely.
 type condition struct {
 	key      string // in the config
 	of       subject
 	patterns func(*Rule) []string
-	// act is the value if the request has just one, which nod policy test takes
-	// from a flag.
+	// act is the value if a request has exactly one value. nod policy test
+	// takes the value from a flag.
 	act         func(*bridge.Act) *string
 	flag, usage string
-	// exact returns the values as every program reads them, or the reason why they
-	// are unclear. An allow rule needs a value, and all of them must match.
+	// exact returns the values in the way that every program reads them, or the
+	// reason that they are unclear. An allow rule needs a value, and all values
+	// must match.
 	exact func(in *input, p part) (values []string, unclear string)
-	// readings returns whatever a program may read as a value. For ask and deny
-	// rules, one that matches in any case is enough.
+	// readings returns every value that a program may read. For ask and deny
+	// rules, one match, ignoring case, is enough.
 	readings  func(in *input, p part) []string
 	sensitive bool // ask and deny rules compare the case as well
 	// fields reports whether the condition is about a field of the input.
 	fields func(leaf) bool
-	covers string // begins the text of a grant by the rule; the patterns follow
+	covers string // start of the text of a grant by the rule, before the patterns
 }
 
-// conditions are the kinds of conditions. A command is the only other one, with its
-// options and what it reads.
+// conditions are the kinds of conditions. The only other kind is a command,
+// with its options and the files that it reads.
 var conditions = []condition{
 	{
 		key: "agents", patterns: func(r *Rule) []string { return r.Agents }, sensitive: true,
@@ -172,7 +174,7 @@ const ReadsProject = "project"
 // the same location, instead of one exact request.
 func (r Rule) grantsByRule() bool { return r.Grant == "rule" }
 
-// settings returns what a rule sets, without its effect and its name.
+// settings returns the settings of a rule, without its effect and its name.
 func (r Rule) settings() bridge.Ruling {
 	out := bridge.Ruling{
 		Reason: r.Reason, Risk: r.Risk, Scopes: r.Scopes, Timeout: r.Timeout, OnTimeout: r.OnTimeout, Quorum: r.Quorum,

@@ -14,7 +14,7 @@ const (
 	maxScripts  = 4        // nested scripts
 	maxScript   = 32 << 10 // in bytes
 	maxCommands = 200
-	maxWrapped  = 8 // number of arguments that may be the command that another one starts
+	maxWrapped  = 8 // number of arguments that may be a command
 )
 
 // line is the content of one field of an input: one or more commands.
@@ -75,7 +75,7 @@ func (l *line) checkText() {
 // directory.
 var trusted = []string{"/bin", "/usr/bin", "/sbin", "/usr/sbin"}
 
-// names returns the names by which an allow rule may refer to a command.
+// names returns the names that an allow rule may use for a command.
 func (l *line) names(words []string) []string {
 	if l.program != "" && slices.Contains(trusted, path.Dir(l.program)) {
 		return []string{l.program, path.Base(l.program)}
@@ -91,7 +91,8 @@ func stripped(text string) string {
 }
 
 // commands collects the commands that a line may run. The result may be
-// incomplete or too large. It is a reason to ask or deny, but never to allow.
+// incomplete or too large. It can be a reason to ask or deny, but never to
+// allow.
 type commands struct {
 	found [][]string
 	// outer are the commands of the line itself, without those that they start.
@@ -146,8 +147,8 @@ func (c *commands) script(line string, depth int) {
 	})
 }
 
-// pieces splits a line at operators. It is for lines that the parser rejects
-// but another shell may accept.
+// pieces splits a line at operators. It is used for lines that the parser
+// rejects, because another shell may accept them.
 func (c *commands) pieces(line string, depth int) {
 	if len(line) > maxScript {
 		return
@@ -213,8 +214,8 @@ func (c *commands) argument(words []string, depth int) {
 	}
 }
 
-// started adds the commands that another one may start. Any of its first
-// arguments may be the command.
+// started adds the commands that another command may start. Any of its first
+// arguments may be such a command.
 func (c *commands) started(words []string, depth int) {
 	for n := 1; n < min(len(words), maxWrapped); n++ {
 		if !strings.HasPrefix(words[n], "-") {
@@ -223,7 +224,7 @@ func (c *commands) started(words []string, depth int) {
 	}
 }
 
-// literal returns a word as a command receives it, as far as that is known.
+// literal returns a word as a command receives it, as far as it is known.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {

@@ -9,19 +9,19 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// target is a command in whatever way it is written: git push also stands for
-// git -C . push and /usr/bin/git push.
+// target is a command in any spelling: git push also stands for git -C . push
+// and /usr/bin/git push.
 type target struct {
 	name    wordGlob
-	words   []wordGlob // what follows the name, before the first option
-	options []wordGlob // they can be anywhere after the name
-	values  []wordGlob // words after the first option, which can be anywhere too
+	words   []wordGlob // words after the name, before the first option
+	options []wordGlob // these words can be anywhere after the name
+	values  []wordGlob // words after the first option, at any position
 	rest    bool       // anything may follow the words
-	free    bool       // other words may be between them: only commands of programs have a place
-	script  *target    // the file that the program runs, started in another way
+	free    bool       // other words may be between them, because only programs with commands have fixed positions
+	script  *target    // the file that the program runs, if it is started in another way
 }
 
-// Words that programs do not need: npm test is npm run test.
+// Words that programs do not need: npm test means npm run test.
 var implied = map[string][]string{"npm": {"run"}, "pnpm": {"run"}, "yarn": {"run"}, "bun": {"run"}, "docker": {"image", "container"}}
 
 // newTarget returns the target of the words of a pattern.
@@ -68,8 +68,8 @@ func unversioned(name string) string {
 	return name
 }
 
-// is reports whether words may be the target: the first one is the program, options
-// may be between the words, and what is open may be anything.
+// is reports whether words may be the target. The first word is the program,
+// options may be between the words, and open words may be anything.
 func (t target) is(words []string) bool {
 	if t.script != nil && t.script.is(words) {
 		return true
@@ -87,14 +87,14 @@ func (t target) is(words []string) bool {
 	return t.spelled(words) && (isOpen(words...) || (slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, missing)) && !slices.ContainsFunc(t.values, absent))
 }
 
-// within reports whether a word has the text of the pattern in it, as -XDELETE has
-// DELETE.
+// within reports whether a word contains the text of the pattern. For example,
+// -XDELETE contains DELETE.
 func (g wordGlob) within(w string) bool {
 	return g.folded.MatchString(w) || g.re == nil && strings.Contains(strings.ToLower(w), strings.ToLower(g.text)) || stands(w, g.text)
 }
 
-// spelled reports whether words have those of the target, in one of the ways in
-// which the program may be told.
+// spelled reports whether words contain those of the target, in any spelling of
+// the program.
 func (t target) spelled(words []string) bool {
 	if t.inOrder(words) {
 		return true
@@ -108,7 +108,7 @@ func (t target) spelled(words []string) bool {
 	if name == "yarn" && each(words, isOption) {
 		return t.inOrder([]string{"install"})
 	}
-	// terraform apply -destroy is terraform destroy.
+	// terraform apply -destroy means terraform destroy.
 	return len(t.words) == 1 && slices.ContainsFunc(words, func(w string) bool {
 		w, _, _ = strings.Cut(w, "=")
 		return isOption(w) && t.words[0].folded.MatchString(strings.TrimLeft(w, "-"))
@@ -116,8 +116,9 @@ func (t target) spelled(words []string) bool {
 }
 
 // named reports whether a word may be the name of the program: with any
-// directory, or after an option or a sign, as in EXEC:git and @git. Programs such
-// as git-push have the next word in their name, which it returns.
+// directory, or after an option or a sign, as in EXEC:git and @git. Programs
+// such as git-push contain the next word in their name. In that case, named
+// returns that word.
 func (t target) named(word string) (rest []string, ok bool) {
 	names := []string{word, word[strings.LastIndexAny(word, "=:")+1:], strings.TrimLeft(word, "-+@%")}
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' { // after any letters of options
@@ -147,9 +148,9 @@ type place struct {
 	any   bool // other words may come before the next one
 }
 
-// inOrder reports whether words may have those of the target, with nothing but
-// options and their values between them. A word after an option may be its value, or
-// not.
+// inOrder reports whether words may contain those of the target in order, with
+// only options and their values between them. A word after an option may be its
+// value or not.
 func (t target) inOrder(words []string) bool {
 	places := map[place]bool{{any: t.free}: true}
 	for n, w := range words {
@@ -187,16 +188,16 @@ func (t target) skip(p place) place {
 	return p
 }
 
-// means reports whether a word may stand for a word of the target. Programs with
-// commands accept shortened ones, such as npm i.
+// means reports whether a word may stand for a word of the target. Programs
+// with commands accept shortened commands, such as npm i.
 func (t target) means(n int, w string) bool {
 	g := t.words[n]
 	short := n == 0 && w != "" && g.re == nil && subcommands[t.name.text] != "" && strings.HasPrefix(strings.ToLower(g.text), strings.ToLower(w))
 	return short || g.folded.MatchString(w) || stands(w, g.text)
 }
 
-// stands reports whether a word is a pattern that a shell replaces by a name, if a
-// file with that name exists.
+// stands reports whether a word is a pattern that a shell replaces with a name
+// if a matching file exists.
 func stands(w, name string) bool {
 	if !strings.ContainsAny(w, "*?[") {
 		return false
@@ -208,8 +209,8 @@ func stands(w, name string) bool {
 // classes matches classes of characters, such as [[:alpha:]].
 var classes = lazyregexp.New(`\[.*\]`)
 
-// given reports whether words may have an option: alone, among other letters, in
-// its long form, or shortened.
+// given reports whether words may contain an option: alone, among other
+// letters, in its long form, or shortened.
 func given(option string, words []string) bool {
 	option, _, _ = strings.Cut(strings.ToLower(option), "=")
 	letters := strings.TrimLeft(option, "-")

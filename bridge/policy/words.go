@@ -170,8 +170,8 @@ func (p wordPattern) one(word string) bool {
 	return len(p.words) == 1 && p.words[0].match(word)
 }
 
-// about reports whether a command may match the pattern, regardless of case and
-// of the directory of its name, either by words or as text.
+// about reports whether a command may match the pattern, ignoring case and the
+// directory of its name, either word by word or as text.
 func (p wordPattern) about(words []string) bool {
 	for _, name := range []string{words[0], program(words[0])} {
 		all := append([]string{name}, words[1:]...)
@@ -203,11 +203,11 @@ func (p wordPattern) open() bool {
 	return err != nil || beginsOpen(tree.Simplify())
 }
 
-// beginsOpen reports whether a match of the expression may start with nearly
+// beginsOpen reports whether a match of the expression may start with almost
 // any character, or be empty.
 func beginsOpen(re *syntax.Regexp) bool { return openStart(re) || mayBeEmpty(re) }
 
-// nameChars is the number of characters that may start a name.
+// nameChars is the number of characters that a name may start with.
 const nameChars = 2*26 + len("./")
 
 func openStart(re *syntax.Regexp) bool {

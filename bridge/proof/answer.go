@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// End states the outcome of a request that is answered in another format.
+// End states the outcome of a request that nod answers in another format.
 type End struct {
 	ID     bridge.ID    `json:"id"`
 	Digest string       `json:"digest"`
@@ -24,7 +24,7 @@ type answerClaims struct {
 	Body string `json:"body"` // hex SHA-256
 }
 
-// Answer signs an answer in another format that was made from verified records.
+// Answer signs an answer in another format, based on verified records.
 func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
 	sum := sha256.Sum256(body)
 	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
@@ -38,8 +38,8 @@ func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
 }
 
 // VerifyEnds returns the outcomes of the requests behind an answer in another
-// format. It returns CodeForbidden unless the answer is the one that was signed
-// with them.
+// format. It returns CodeForbidden unless the answer was signed together with
+// them.
 func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 	raw, err := set.payload(typeAnswer, statement)
 	if err != nil {
@@ -57,8 +57,8 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 
 // CoversEnd checks that an end belongs to a request, and that a decision has a
 // receipt. It returns the receipt. For an end without a decision, the receipt
-// holds only the request, the state, the reason, and whether the session is
-// stopped.
+// contains only the request, the state, the reason, and the state of the
+// session (stopped or not).
 func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
 	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Stop: end.Stop, Digest: end.Digest}
 	digest, err := Digest(req.Ask)

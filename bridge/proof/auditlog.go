@@ -28,8 +28,8 @@ func (l AuditLine) IsEntry() bool {
 	return l.Seal == "" && !l.isCounts() && l.Type != bridge.AuditEvent
 }
 
-// isCounts reports whether the line has the counts of the journal. An entry, whose
-// type someone may have written, does not.
+// isCounts reports whether the line contains the counts of the journal. An
+// entry does not, even if someone has changed its type.
 func (l AuditLine) isCounts() bool {
 	return l.Type == auditCounts && l.Seal == "" && l.Entry == ""
 }
@@ -37,18 +37,18 @@ func (l AuditLine) isCounts() bool {
 // auditCounts is the type of a line with the counts of the journal.
 const auditCounts bridge.AuditType = "counts"
 
-// CountsLine returns the line with the counts of the journal. It must have been
-// read after the seals and before the entries of an export.
+// CountsLine returns the line with the counts of the journal. Read the counts
+// after the seals and before the entries of an export.
 func CountsLine(c bridge.AuditCounts) AuditLine {
 	return AuditLine{AuditEntry: bridge.AuditEntry{Type: auditCounts}, Added: c.Added, Deleted: c.Deleted}
 }
 
-// EntryLine returns the line with an entry. Of an event, it has only the ID. Data
-// that is not JSON, which no daemon writes, becomes a string, so that the rest of
-// the log can be exported and verified.
+// EntryLine returns the line with an entry. For an event, the line contains
+// only the ID. Data that is not JSON, which no daemon writes, becomes a string,
+// so that the rest of the log can be exported and verified.
 func EntryLine(e bridge.AuditEntry) AuditLine {
 	if len(e.Data) > 0 && !json.Valid(e.Data) {
-		e.Data, _ = json.Marshal(string(e.Data)) // a string can be encoded
+		e.Data, _ = json.Marshal(string(e.Data)) // a string can always be encoded
 	}
 	if e.Type == bridge.AuditEvent {
 		e = bridge.AuditEntry{Entry: e.Entry, Type: e.Type}
@@ -62,10 +62,11 @@ type AuditReport struct {
 	Seals   int   `json:"seals"`
 	// Unsealed is the number of entries after the last seal.
 	Unsealed int64 `json:"unsealed"`
-	// Uncounted means that the log has no counts, so that it is not found if an
-	// entry was deleted before it was sealed.
+	// Uncounted means that the log contains no counts, so the deletion of an
+	// entry before its seal is not detected.
 	Uncounted bool `json:"uncounted,omitempty"`
-	// Problems describes what was removed, changed, reordered or forged.
+	// Problems describes the entries that were removed, changed, reordered or
+	// forged.
 	Problems []string `json:"problems"`
 }
 
@@ -106,9 +107,9 @@ func (c *auditChain) add(l AuditLine, keys JWKS, report *AuditReport) {
 	}
 }
 
-// VerifyAudit checks an exported log with public keys, and that it contains the
-// decisions of the given receipts. It returns an error only for input that it
-// cannot parse.
+// VerifyAudit checks an exported log with public keys. It also checks that the
+// log contains the decisions of the given receipts. It returns an error only
+// for input that it cannot parse.
 func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, error) {
 	report := AuditReport{Problems: []string{}}
 	chain := &auditChain{}
@@ -158,7 +159,7 @@ func (c *auditChain) verifyProofs(keys JWKS, report *AuditReport) {
 	}
 }
 
-// has reports whether the log has the decision of a receipt.
+// has reports whether the log contains the decision of a receipt.
 func (c *auditChain) has(r Receipt, keys JWKS) bool {
 	return slices.ContainsFunc(c.entries, func(a bridge.AuditEntry) bool {
 		var resp bridge.DecisionEntry

@@ -7,8 +7,8 @@ import (
 
 // Canonical returns JSON in the canonical form of RFC 8785, in which the same
 // value always has the same bytes. It returns CodeInvalid for a value that
-// CheckJSON rejects, because the RFC rounds numbers, which a digest must not
-// do.
+// CheckJSON rejects, because the RFC rounds numbers, and a digest must not
+// cover rounded values.
 func Canonical(raw []byte) ([]byte, error) {
 	if err := bridge.CheckJSON(raw); err != nil {
 		return nil, err

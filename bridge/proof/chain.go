@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// joined returns a text to hash: the previous hash, and then values, each with
-// its length.
+// joined returns a text to hash. It consists of the previous hash and the
+// values, each with its length.
 func joined(before string, values ...string) string {
 	var b strings.Builder
 	b.WriteString(before)
@@ -24,7 +24,7 @@ func joined(before string, values ...string) string {
 }
 
 // HashAfter returns the hash of the log up to an entry, given the hash up to
-// the entry before it.
+// the previous entry.
 func HashAfter(e bridge.AuditEntry, before string) string {
 	sum := sha256.Sum256([]byte(joined(before, e.Entry, string(e.Type), string(e.Event), string(e.ID), e.Agent, e.Session, string(e.State),
 		strconv.FormatInt(e.Timestamp, 10), e.Correlation, string(e.Data))))
@@ -36,12 +36,12 @@ type Seal struct {
 	N     int64  `json:"n"`     // number of entries, including those that were removed, without events
 	Entry string `json:"entry"` // ID of the last entry or event
 	Hash  string `json:"hash"`  // hex SHA-256 over all entries
-	// Added is the number of entries and events that were ever added to the
-	// journal, up to the last one. It is 0 if Redis did not report it.
+	// Added is the number of all entries and events in the journal so far,
+	// including removed ones. It is 0 if Redis did not report it.
 	Added int64     `json:"added,omitempty"`
 	At    time.Time `json:"at"`
 	// Trimmed means that the entries up to this one were removed after their
-	// retention, so that the log starts after it.
+	// retention, so the log starts after it.
 	Trimmed bool `json:"trimmed,omitempty"`
 }
 

@@ -11,9 +11,10 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Stable returns v as JSON that does not change when it is stored and read
-// again. Marshal alone would change it: it escapes the replacement character
-// for invalid UTF-8, but writes that character unescaped if it is in the text.
+// Stable returns v as JSON that stays the same when it is stored and read
+// again. With Marshal alone, it would change: Marshal writes the replacement
+// character as an escape if it stands for invalid UTF-8, but unescaped if the
+// text contains it.
 func Stable(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -22,7 +23,7 @@ func Stable(v any) []byte {
 	return stabilized(out)
 }
 
-// stabilized returns JSON that Marshal has encoded in the form of Stable.
+// stabilized converts JSON from Marshal to the form of Stable.
 func stabilized(out []byte) []byte {
 	if !bytes.Contains(out, escapedInvalid) {
 		return out
@@ -32,18 +33,18 @@ func stabilized(out []byte) []byte {
 
 var escapedInvalid = []byte(`\ufffd`)
 
-// Content returns the hash of everything in an interaction that cannot change while
-// it is open, apart from a change of its terms: all but the people who are asked and
-// the times. It is the hex SHA-256 of the canonical form, because any program may
-// have rewritten a record before it is verified. A field that is left out here is
-// one that delegation and escalation change.
+// Content returns the hash of everything in an interaction that stays the same
+// until its terms change: everything except the people who are asked and the
+// times. It is the hex SHA-256 of the canonical form, because a program may
+// rewrite a record before someone verifies it. Delegation and escalation change
+// the fields that are left out here.
 func Content(i bridge.Interaction) (string, error) {
 	i.Content, i.Created, i.Deadline = "", time.Time{}, time.Time{}
 	i.Destinations, i.Responders, i.Groups, i.Called = nil, nil, nil, nil
 	i.Added, i.Requirements, i.Unfound, i.Steps, i.Names, i.Told = nil, nil, nil, nil, nil, nil
 	raw, err := json.Marshal(&i)
 	if err == nil {
-		raw, err = strictjson.Canonical(raw) // its numbers were checked
+		raw, err = strictjson.Canonical(raw) // the numbers were already checked
 	}
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "content")

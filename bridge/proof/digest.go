@@ -34,15 +34,15 @@ func Digest(r bridge.Ask) (string, error) {
 // NormalizedDigest is like Digest for a normalized request.
 func NormalizedDigest(r bridge.Ask) (string, error) { return digestOf(r.Covered()) }
 
-// ApprovedDigest returns the request digest of an approval with an edited
-// input.
+// ApprovedDigest returns the request digest of an approval whose input a person
+// edited.
 func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error) {
 	return NormalizedDigest(i.Ask.WithInput(input))
 }
 
 // GrantDigest returns a digest of an approval in the form that the agent sent.
-// Two approvals have the same digest only if everything that people see in them
-// is the same. The tool's own name for the approval does not affect it.
+// Two approvals have the same digest only if people see the same in both. The
+// tool's own name for the approval does not affect it.
 func GrantDigest(i bridge.Interaction) (string, error) {
 	a := *i.Approval
 	a.Key = ""
@@ -50,11 +50,11 @@ func GrantDigest(i bridge.Interaction) (string, error) {
 	return digestOf(map[string]any{"agent": i.Agent, "request": i.Covered()})
 }
 
-// Sent returns a digest of exactly what the agent sent. It is another one than
-// Digest: it distinguishes a repeat under the same idempotency key from another
-// request, so it also covers values that no decision is about, such as the
-// timeout. It does not depend on the config, the trace or the time. For a follow-up, previous is the
-// interaction of the round before.
+// Sent returns a digest of the exact request that the agent sent. It differs
+// from Digest: it distinguishes a repetition under the same idempotency key
+// from another request, so it also covers values that no decision is about,
+// such as the timeout. It does not depend on the config, the trace or the time.
+// For a follow-up, previous is the interaction of the previous round.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous bridge.ID
@@ -66,8 +66,9 @@ func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	return hashOf(raw), nil
 }
 
-// looseDigest returns the digest of what people typed, which may contain
-// numbers that the canonical form would round. It then covers their digits.
+// looseDigest returns the digest of a typed text, which may contain numbers
+// that the canonical form would round. In that case, the digest covers their
+// digits.
 func looseDigest(v any) (string, error) {
 	d, err := digestOf(v)
 	if bridge.ErrorCode(err) != bridge.CodeInvalid {

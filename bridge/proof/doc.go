@@ -1,5 +1,6 @@
-// Package proof creates and checks the evidence that leaves nod: digests, receipts
-// and the audit log. What nod stores for itself has a seal instead; see package broker.
+// Package proof creates and checks the evidence that others receive from nod:
+// digests, receipts and the audit log. Data that only nod stores has a seal
+// instead; see package broker.
 //
 // A [Digest] is the SHA-256 of the canonical JSON (RFC 8785) of a request. A
 // [Receipt] is a JSON Web Signature with Ed25519 about one decision. Each entry

@@ -14,7 +14,7 @@ import (
 // audit entries. The data is a JSON object, and the proof is its last member.
 const entryMark = `,"nod_entry":`
 
-// entryProof proves that a daemon wrote an entry, and when.
+// entryProof proves that a daemon wrote an entry, and at which time.
 type entryProof struct {
 	At    int64  `json:"at"` // ms since 1970, by the daemon's clock
 	Proof string `json:"proof"`
@@ -66,7 +66,7 @@ func (s *Signer) ProveEntry(a *bridge.AuditEntry) error {
 	return nil
 }
 
-// unproven is the problem of an entry without a valid proof.
+// unproven is the description of an entry without a valid proof.
 const unproven = "has no proof that a daemon wrote it"
 
 // entryProblem is JWKS.EntryProblem with a function that verifies the receipt of
@@ -107,16 +107,16 @@ func (r Receipt) sameDecision(resp bridge.Response) bool {
 	return err == nil && resp.Digest == r.Digest && bytes.Equal(Stable(want), Stable(r))
 }
 
-// EntryProblem returns the reason why an entry must not be sealed or, in a
-// sealed log, why it counts as forged. It also returns a value that only one
-// entry may have, or "".
+// EntryProblem returns the reason that an entry must not be sealed. In a sealed
+// log, an entry with such a reason counts as forged. It also returns a value
+// that only one entry may have, or "".
 func (set JWKS) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
 	return set.entryProblem(a, set.VerifyReceipt)
 }
 
-// EntryProblem is JWKS.EntryProblem with the keys of the signer. It does not check
-// a receipt again that this process has made or checked before. A nil Signer finds
-// no problem.
+// EntryProblem is JWKS.EntryProblem with the keys of the signer. It does not
+// check a receipt again if this process has created or checked it. A nil Signer
+// finds no problem.
 func (s *Signer) EntryProblem(a bridge.AuditEntry) (unique, problem string) {
 	if s == nil {
 		return "", ""

@@ -23,7 +23,7 @@ func (c *auditChain) verify(report *AuditReport) {
 		case s.N != last.N || s.Hash != last.Hash:
 			report.problem(s.Entry, "does not match its seal: this entry or an earlier one was changed, moved or added")
 		}
-		sealed, last.N, last.Hash = s, s.N, s.Hash // one problem is reported once
+		sealed, last.N, last.Hash = s, s.N, s.Hash // report each problem only once
 	}
 	for _, a := range c.entries {
 		for ; len(seals) > 0 && bridge.CompareEntries(seals[0].Entry, a.Entry) < 0; seals = seals[1:] {
@@ -62,7 +62,7 @@ func trimmedFirst(a, b Seal) int {
 	return 1
 }
 
-// start returns the state before the first entry, and the seals that follow it.
+// start returns the state before the first entry, and the remaining seals.
 func (c *auditChain) start() (Seal, []Seal) {
 	n := lastTrimmed(c.seals)
 	if n < 0 {
@@ -71,8 +71,8 @@ func (c *auditChain) start() (Seal, []Seal) {
 	return c.seals[n], c.seals[n+1:]
 }
 
-// lastTrimmed returns the index of the last seal that was made when older
-// entries were removed, or -1.
+// lastTrimmed returns the index of the last seal that was created by a trim, or
+// -1.
 func lastTrimmed(seals []Seal) int {
 	for n := len(seals) - 1; n >= 0; n-- {
 		if seals[n].Trimmed {
@@ -82,8 +82,8 @@ func lastTrimmed(seals []Seal) int {
 	return -1
 }
 
-// verifyCounts checks that no entry was deleted, with what Redis counted. After
-// is the number of entries after the last seal.
+// verifyCounts uses the counts of Redis to check that no entry was deleted.
+// After is the number of entries after the last seal.
 func (c *auditChain) verifyCounts(start string, sealed Seal, after int64, report *AuditReport) {
 	if c.counts == nil || c.counts.Added == 0 {
 		report.Uncounted = true

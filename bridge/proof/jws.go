@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Types of signed texts. They are in the header of the signature, so that one
-// type cannot be mistaken for another.
+// Types of signed texts. The type is in the header of the signature, so that a
+// text of one type cannot be mistaken for a text of another.
 const (
 	typeReceipt = "nod-receipt+jws"
 	typeSeal    = "nod-seal+jws"

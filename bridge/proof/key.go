@@ -15,15 +15,16 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey"
 )
 
-// Signer signs receipts, entries and seals of the audit log, and has the keys that
-// seal what is stored. It signs with the first key and verifies with all keys, so that
-// receipts stay valid after a key rotation. A nil Signer signs nothing. A Signer is safe
-// for concurrent use.
+// Signer signs receipts, entries and seals of the audit log. It also holds the
+// keys that seal stored documents. It signs with the first key and verifies
+// with all keys, so receipts stay valid after a key rotation. A nil Signer
+// signs nothing. A Signer is safe for concurrent use.
 type Signer struct {
 	keys   []ed25519.PrivateKey
-	macs   [][]byte // one derived from each key
+	macs   [][]byte // one for each key
 	public JWKS
-	// headers holds the encoded header of what the first key signs, by type.
+	// headers holds the encoded headers of the first key, by type of signed
+	// text.
 	headers map[string]string
 	// known remembers the complete text of receipts that this process has signed or
 	// verified, so that each signature is checked only once.
@@ -40,7 +41,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	if len(seeds) == 0 {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "key: required")
 	}
-	known, _ := lru.New[string, string](receiptsKnown) // fails only for a number below 1
+	known, _ := lru.New[string, string](receiptsKnown) // fails only for a length below 1
 	s := &Signer{headers: map[string]string{}, known: known}
 	for _, seed := range seeds {
 		if len(seed) != ed25519.SeedSize {
@@ -78,8 +79,8 @@ func signEmpty(key jose.SigningKey, typ string) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Formerly adds former public keys whose private keys were kept in Redis. They
-// verify only seals of the audit log.
+// Formerly adds former public keys whose private keys were stored in Redis.
+// They verify only seals of the audit log.
 func (s *Signer) Formerly(keys ...JWK) { s.public.Former = append(s.public.Former, keys...) }
 
 // JWK is a public key in the format of RFC 7517 and RFC 8037. The type in
@@ -97,11 +98,11 @@ type JWK struct {
 // JWKS is a set of public keys.
 type JWKS struct {
 	Keys []JWK `json:"keys"`
-	// Former holds keys that were kept in Redis. Anyone who could read
-	// Redis may have them, so they verify only old seals and no decisions.
+	// Former holds keys that were stored in Redis. Anyone with access to Redis
+	// may have them, so they verify only old seals, and no decisions.
 	Former []JWK `json:"former,omitempty"`
-	// Passkeys holds the public keys of people, which verify what they
-	// signed. It is nil if they are not known.
+	// Passkeys holds the public keys of people, which verify their signatures.
+	// It is nil if they are not known.
 	Passkeys *passkey.Keys `json:"passkeys,omitempty"`
 }
 

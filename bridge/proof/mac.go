@@ -17,8 +17,8 @@ const (
 	domainSeal  = "nod sealed documents v1"
 )
 
-// SealKeys returns the keys that seal what is stored, derived from those of the
-// signer. The first one seals, and all of them verify.
+// SealKeys returns the keys that seal stored documents. They are derived from
+// the keys of the signer. The first key seals, and all keys verify.
 func (s *Signer) SealKeys() [][]byte {
 	var out [][]byte
 	for _, key := range s.macs {
@@ -55,8 +55,8 @@ func (s *Signer) detached(domain string, parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(ed25519.Sign(s.keys[0], framed(domain, parts...)))
 }
 
-// detachedIs reports whether a proof is a signature of parts under any of the
-// keys.
+// detachedIs reports whether a proof is a signature of the parts with any of
+// the keys.
 func (set JWKS) detachedIs(proof, domain string, parts ...[]byte) bool {
 	sig, err := bridge.DecodeBase64(proof)
 	if err != nil || len(sig) != ed25519.SignatureSize {

@@ -36,10 +36,10 @@ type Receipt struct {
 	Risk  string        `json:"risk,omitempty"`
 	// Message is the message that was clicked.
 	Message *bridge.MessageRef `json:"message,omitempty"`
-	// Content is the hash of what people saw; see [Content].
+	// Content is the hash of the text that people saw; see [Content].
 	Content string `json:"content"`
-	// Annotations and Input are digests in the form of Answers: of the
-	// annotations, and of the edited input.
+	// Annotations and Input are digests of the annotations and of the edited
+	// input, in the form of Answers.
 	Annotations string `json:"annotations,omitempty"`
 	Input       string `json:"input,omitempty"`
 	// Quorum is the number of required approvals, and Permits the coverage
@@ -50,7 +50,7 @@ type Receipt struct {
 	Permits []string  `json:"covers,omitempty"`
 	Grant   bridge.ID `json:"grant,omitempty"`
 	Policy  string    `json:"policy,omitempty"`
-	Stop    bool      `json:"stop,omitempty"`    // the denial also ends the agent's turn
+	Stop    bool      `json:"stop,omitempty"`    // the denial also ended the agent's turn
 	Respond bool      `json:"respond,omitempty"` // the reason is the result of the call
 	// Assurance is the kind of proof that the actor gave for the approval:
 	// passkey. It is empty if a click was enough. Assertion is the signature of

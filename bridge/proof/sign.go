@@ -6,13 +6,14 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// receiptsKnown is the number of receipts that a Signer remembers. It is more than a
-// daemon decides between two seals of the audit log, which need them again.
+// receiptsKnown is the number of receipts that a Signer remembers. It exceeds
+// the number of decisions between two seals of the audit log, because sealing
+// checks the receipts again.
 const receiptsKnown = 8192
 
-// Receipt signs a decision on an interaction. It returns had if that is a receipt of
-// the same decision, and "" if the response is not a decision. It returns CodeForbidden
-// if a person signed another one.
+// Receipt signs a decision on an interaction. If had is a receipt of the same
+// decision, it returns had. It returns "" if the response is not a decision. It
+// returns CodeForbidden if a person signed another decision.
 func (s *Signer) Receipt(i bridge.Interaction, resp bridge.Response, votes []bridge.Vote, had string) (string, error) {
 	if s == nil || !resp.Decided() {
 		return "", nil

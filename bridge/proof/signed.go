@@ -4,8 +4,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// approvals returns the approvals of a receipt that a person may have signed: each
-// approving vote, or else the decision itself.
+// approvals returns the approvals of a receipt that a person may have signed:
+// each approving vote, or the decision itself if there are no votes.
 func (r Receipt) approvals() []bridge.Vote {
 	var out []bridge.Vote
 	signed := false
@@ -24,9 +24,9 @@ func (r Receipt) approvals() []bridge.Vote {
 	return append(out, v)
 }
 
-// checkSigned returns CodeForbidden if a person signed another decision than the
-// one that the receipt states, or if a signature that it promises is missing. It
-// does not verify the signatures.
+// checkSigned returns CodeForbidden if a person signed a decision that differs
+// from the receipt, or if a required signature is missing. It does not verify
+// the signatures.
 func (r Receipt) checkSigned() error {
 	i := bridge.Interaction{ID: r.ID, Digest: r.Digest, Content: r.Content}
 	for _, v := range r.approvals() {
@@ -46,11 +46,11 @@ func (r Receipt) checkSigned() error {
 	return nil
 }
 
-// SignedBy returns the names of the people whose own keys signed the decision
-// of a receipt, after it has verified each signature. It returns CodeForbidden
-// for a signature that does not verify or that is about another decision, and
-// if a signature that the receipt promises is missing. It returns CodeInvalid
-// if the set has no keys of people.
+// SignedBy verifies the signatures of a receipt, and returns the names of the
+// people whose own keys signed its decision. It returns CodeForbidden for a
+// signature that does not verify or that is about another decision, and if a
+// required signature is missing. It returns CodeInvalid if the set has no keys
+// of people.
 func (set JWKS) SignedBy(r Receipt) ([]string, error) {
 	if err := r.checkSigned(); err != nil {
 		return nil, err

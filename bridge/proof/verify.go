@@ -68,8 +68,8 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 	return err
 }
 
-// differs returns the name of the first claim in which two receipts differ. It
-// returns "" if they are equal.
+// differs returns the name of the first claim that differs between two
+// receipts. It returns "" if they are equal.
 func (r Receipt) differs(want Receipt) string {
 	if bytes.Equal(Stable(r), Stable(want)) {
 		return ""

@@ -11,17 +11,17 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 )
 
-// Agent is the Handler between an agent that speaks the Agent Client Protocol and
-// its client, such as an editor. It sends the agent's requests to chat as well,
-// and the first answer counts. The zero value is not usable; see NewACP.
+// Agent is the Handler between an agent that speaks the Agent Client Protocol
+// and its client, such as an editor. It sends the agent's requests to chat as
+// well. The first answer counts. The zero value is not usable; see NewACP.
 type Agent struct {
 	asker  Asker
 	query  url.Values
-	only   bool // if set, the client does not see the requests
+	only   bool // if set, only chat sees the requests
 	client *Side
 	server *Side
 	log    *slog.Logger
-	// attendant follows the sessions. It is nil if no one is told about them.
+	// attendant follows the sessions. It is nil if nod does not report them.
 	attendant *attendant
 	calls     *calls
 
@@ -60,8 +60,8 @@ type Options struct {
 	Query url.Values
 	// OnlyChat hides requests from the client.
 	OnlyChat bool
-	// Sessions takes reports about the sessions of an ACP agent, and has what
-	// people want of them. It may be nil.
+	// Sessions receives reports about the sessions of an ACP agent. It also
+	// provides the stops and the messages of people. It may be nil.
 	Sessions       Sessions
 	Client, Server *Side
 	Log            *slog.Logger
@@ -79,8 +79,8 @@ func NewACP(o Options) *Agent {
 	return a
 }
 
-// closed returns the message that tells the client that a request was answered
-// in chat.
+// closed returns the message that informs the client that a request was
+// answered in chat.
 func closed(id json.RawMessage) any {
 	return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
 }
@@ -106,7 +106,7 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	}
 	_ = limits.Decode(m.Params, &p) // other messages have no session
 	a.mu.Lock()
-	if a.waiting[idKey(m.ID)] != nil { // an answer to one could be taken for an answer to the other
+	if a.waiting[idKey(m.ID)] != nil { // the answers to the two requests could be confused
 		a.mu.Unlock()
 		f := failure(m.ID, codeRequest, "id: already used by an unfinished request")
 		f.Version = m.Version
@@ -118,7 +118,7 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	delete(a.answered, idKey(m.ID)) // the ID was used by an earlier request
 	a.mu.Unlock()
 	request := *m
-	body, err := a.body(request, p.Session) // before another call has its ID
+	body, err := a.body(request, p.Session) // must run before another call gets its ID
 	a.work.Go(func() { a.ask(ctx, request, body, err) })
 	return a.only
 }
@@ -148,8 +148,8 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 }
 
 // response handles a response of the client. It returns true if the agent must
-// not get it: chat was first, or it is an error, which decides nothing as long as
-// chat may answer.
+// not get the response: chat answered first, or the response is an error. An
+// error decides nothing while chat can still answer.
 func (a *Agent) response(m Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,9 +179,9 @@ func (a *Agent) settle(id json.RawMessage) {
 	}
 }
 
-// cancelTurn closes the cards of a session whose turn the client has cancelled. It
-// answers the requests as cancelled that the client has not received. Any other
-// answer comes from the client.
+// cancelTurn closes the cards of a session whose turn the client has cancelled.
+// It answers the requests that the client has not received as cancelled. The
+// client answers all other requests.
 func (a *Agent) cancelTurn(session string) {
 	a.mu.Lock()
 	var hidden []*waiting
@@ -313,8 +313,8 @@ func (a *Agent) leave(m Message, cause error) {
 	}
 }
 
-// isCancelled reports whether an answer to a permission request of ACP is that its
-// turn was cancelled.
+// isCancelled reports whether the answer to an ACP permission request says that
+// its turn was cancelled.
 func isCancelled(answer json.RawMessage) bool {
 	var o struct {
 		Outcome struct {
@@ -340,9 +340,9 @@ func (a *Agent) body(m Message, session string) ([]byte, error) {
 		ToolCall named `json:"toolCall"`
 		Subject  struct {
 			ToolCall named `json:"toolCall"`
-		} `json:"subject"` // of the second version
+		} `json:"subject"` // of the second protocol version
 	}
-	_ = limits.Decode(m.Params, &p) // without the parameters there is nothing to add
+	_ = limits.Decode(m.Params, &p) // without parameters, there is nothing to add
 	if p.ToolCall.ID == "" {
 		p.ToolCall = p.Subject.ToolCall
 	}
@@ -357,8 +357,9 @@ func (a *Agent) body(m Message, session string) ([]byte, error) {
 	return encode(out)
 }
 
-// Wait waits until no request is pending in chat, and then tells the daemon that the
-// sessions have ended. It is called when either side is gone.
+// Wait waits until no request is pending in chat, and then reports the end of
+// the sessions to the daemon. It is called when the client or the agent is
+// gone.
 func (a *Agent) Wait() {
 	a.work.Wait()
 	if a.attendant != nil {

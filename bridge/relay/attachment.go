@@ -34,9 +34,9 @@ type attachment struct {
 	threads map[string]*followed
 	changes map[itemKey]json.RawMessage // of files
 
-	listens  map[string]context.CancelFunc // of threads that take messages of people
-	observes map[string]*observed          // threads whose state is reported
-	ignores  map[string]bool               // threads that are not a person's
+	listens  map[string]context.CancelFunc // receivers of messages, by thread
+	observes map[string]*observed          // threads whose state nod reports
+	ignores  map[string]bool               // threads that do not belong to a person
 	delivers *deliveries
 }
 
@@ -91,7 +91,7 @@ func (a *attachment) send(ctx context.Context, v any) error {
 	return a.conn.Write(ctx, b)
 }
 
-// call sends a request of nod. then gets the response.
+// call sends a request of nod, and passes the response to then.
 func (a *attachment) call(method string, params any, then func(Message) error) error {
 	a.next++
 	id := strconv.FormatInt(a.next, 10)
@@ -122,7 +122,7 @@ func failureText(m Message) string {
 	return text
 }
 
-// greet introduces nod, and finds the threads that wait already.
+// greet introduces nod, and finds the threads that already wait.
 func (a *attachment) greet() error {
 	type info struct {
 		Name    string `json:"name"`
@@ -153,7 +153,7 @@ func (a *attachment) greet() error {
 	})
 }
 
-// loaded reads the list of threads. The connection works from then on.
+// loaded reads the list of threads. After that, the connection is ready.
 func (a *attachment) loaded(m Message) error {
 	var r struct {
 		Data []string `json:"data"`
@@ -198,13 +198,13 @@ func (a *attachment) follow(thread string) error {
 		}
 		switch t := &r.Thread; {
 		case len(m.Error) > 0 && !strings.Contains(failureText(m), "unknown variant"):
-			delete(a.threads, thread) // it may have closed
+			delete(a.threads, thread) // the thread may have closed
 			return nil
 		default:
 			if err := a.result(m, "thread/read", &r); err != nil {
 				return err
 			}
-			person := !t.Ephemeral && (t.Source == "user" || t.Source == "") // an editor names none; a thread that finds a title is neither
+			person := !t.Ephemeral && (t.Source == "user" || t.Source == "") // threads that only find a title have another source
 			if person {
 				a.listen(thread)
 				a.observe(thread, t.Status)
@@ -230,8 +230,8 @@ func (s status) waits() bool {
 	return slices.Contains(s.Flags, "waitingOnApproval") || slices.Contains(s.Flags, "waitingOnUserInput")
 }
 
-// resumed reads the history of a thread, which holds the changes of files that
-// a request does not repeat.
+// resumed reads the history of a thread. It holds the file changes, which a
+// request does not repeat.
 func (a *attachment) resumed(thread string, m Message) error {
 	f := a.threads[thread]
 	if f == nil {
@@ -242,7 +242,7 @@ func (a *attachment) resumed(thread string, m Message) error {
 		switch text := failureText(m); {
 		case strings.Contains(text, "unknown variant"):
 			return a.unsupported("thread/resume: " + text)
-		case !strings.Contains(text, "no rollout found"): // that is a thread without a turn
+		case !strings.Contains(text, "no rollout found"): // for example, a thread without a turn
 			a.Log.Warn("thread not followed; its requests are left to the terminal", "thread", thread, "error", text)
 		}
 		return nil
@@ -280,10 +280,12 @@ type item struct {
 	Changes json.RawMessage `json:"changes"`
 }
 
-// itemKey identifies an item. Some models number the items of each turn from 0 again.
+// itemKey identifies an item. Some models restart the numbers of items at 0 in
+// each turn.
 type itemKey struct{ thread, turn, id string }
 
-// note keeps the changes of an item, which replaces an older one with its ID.
+// note stores the changes of an item. It replaces an older item with the same
+// ID.
 func (a *attachment) note(thread, turn string, i item) {
 	key := itemKey{thread, turn, i.ID}
 	delete(a.changes, key)
@@ -292,7 +294,7 @@ func (a *attachment) note(thread, turn string, i item) {
 	}
 }
 
-// heard handles a message of the server. It ignores what it does not
+// heard handles a message of the server. It ignores messages that it does not
 // understand.
 func (a *attachment) heard(line []byte) error {
 	m, err := parse(line, false, func(method string) bool { return slices.Contains(codex.Methods, method) })
@@ -345,8 +347,9 @@ func (a *attachment) asked(m Message) {
 // errUnseen is the error of a request whose changes people cannot see.
 var errUnseen = errors.New("no changes were reported")
 
-// body returns what people are asked, and the key that only a repetition of the
-// request has: its ID with its thread and its content.
+// body returns the text that people see, and a key that only repetitions of the
+// request share. The key consists of the request's ID, its thread and its
+// content.
 func (a *attachment) body(m Message, changes json.RawMessage) (key string, body []byte, err error) {
 	if m.Method == "item/fileChange/requestApproval" && len(changes) == 0 {
 		return "", nil, errUnseen

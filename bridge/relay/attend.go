@@ -12,26 +12,29 @@ import (
 )
 
 const (
-	// stopPoll is the time between two checks whether a session that works was
-	// stopped.
+	// stopPoll is the interval at which nod checks whether a working session
+	// was stopped.
 	stopPoll = 500 * time.Millisecond
-	// reportLimit limits a report to the daemon, and endLimit the last ones.
+	// reportLimit is the time limit for a report to the daemon, and endLimit
+	// the limit for the last reports.
 	reportLimit, endLimit = 2 * time.Second, 2 * time.Second
-	// maxReports is the number of reports that wait. Later ones are dropped.
+	// maxReports is the maximum number of waiting reports. Later reports are
+	// dropped.
 	maxReports = 100
-	// nextMessage names the input that a session needs when its turn is over.
+	// nextMessage names the input that a session needs after its turn.
 	nextMessage = "your next message"
 )
 
-// Sessions reports the sessions of an agent, and has what people want of them.
-// It is safe for concurrent use.
+// Sessions reports the sessions of an agent, and provides the stops and
+// messages of people. It is safe for concurrent use.
 type Sessions interface {
 	Inbox
 	Reporter
 }
 
 // attendant follows the sessions between an ACP agent and its client. It
-// reports them, stops them, and passes on what people write to them.
+// reports the sessions, stops them, and passes on the messages that people
+// write to them.
 type attendant struct {
 	Sessions
 	agent   *Agent
@@ -46,7 +49,7 @@ type attendant struct {
 	over     bool
 }
 
-// reported is a report that waits.
+// reported is a waiting report.
 type reported struct {
 	session string
 	report  bridge.SessionReport
@@ -55,15 +58,15 @@ type reported struct {
 // attended is a session of an agent. The lock of its attendant protects it.
 type attended struct {
 	id, folder string
-	turns      int // turns that run
-	// own is set while a turn runs that nod began, and held has the prompts of
-	// the client that wait for its end.
+	turns      int // running turns
+	// own is set while a turn that nod started runs. held contains the prompts
+	// of the client that wait for the end of that turn.
 	own       bool
 	held      []Message
-	cancelled bool          // nod has cancelled the turns that run
-	followed  bool          // watch and listen run
-	changed   chan struct{} // closed at the next change of turns
-	taken     func()        // called when the agent works on nod's turn
+	cancelled bool          // nod has cancelled the running turns
+	followed  bool          // watch and listen are running
+	changed   chan struct{} // closed at the next start or end of a turn
+	taken     func()        // called when the agent starts to work on nod's turn
 	text      strings.Builder
 }
 
@@ -86,8 +89,8 @@ func attend(a *Agent, s Sessions) *attendant {
 	return t
 }
 
-// close reports that the sessions have ended. It is called when either side is
-// gone.
+// close reports that the sessions have ended. It is called when the client or
+// the agent is gone.
 func (t *attendant) close() {
 	t.mu.Lock()
 	over := t.over
@@ -115,16 +118,16 @@ func (t *attendant) send(ctx context.Context, r reported, limit time.Duration) {
 	}
 }
 
-// tell queues a report, so that no message of the agent waits for it.
+// tell queues a report, so that the messages of the agent do not wait for it.
 func (t *attendant) tell(session string, r bridge.SessionReport) {
 	r.At = time.Now()
 	select {
 	case t.reports <- reported{session, r}:
-	default: // the next one says more
+	default: // the next report contains this as well
 	}
 }
 
-// ofSession holds what nod reads from the messages about a session.
+// ofSession holds the fields that nod reads from messages about a session.
 type ofSession struct {
 	Session string          `json:"sessionId"`
 	Cwd     string          `json:"cwd"`
@@ -139,7 +142,7 @@ type block struct {
 }
 
 // fromClient follows a message of the client. It returns true for a prompt that
-// waits for the end of a turn that nod began.
+// must wait for the end of a turn that nod started.
 func (t *attendant) fromClient(m Message) bool {
 	var p ofSession
 	if !m.IsRequest() || !strings.HasPrefix(m.Method, "session/") || limits.Decode(m.Params, &p) != nil {
@@ -180,8 +183,8 @@ func (t *attendant) session(id string) *attended {
 	return s
 }
 
-// begin notes a turn of the client. The first one makes people see the session.
-// The caller holds the lock.
+// begin records a turn of the client. With the first turn, nod starts to show
+// the session to people. The caller holds the lock.
 func (t *attendant) begin(s *attended, m Message, p ofSession) {
 	var texts []string
 	for _, b := range p.Prompt {
@@ -208,7 +211,7 @@ func (t *attendant) turn(s *attended) {
 	}
 }
 
-// ended notes the end of a turn. The caller holds the lock.
+// ended records the end of a turn. The caller holds the lock.
 func (t *attendant) ended(s *attended) {
 	s.turns--
 	close(s.changed)
@@ -238,10 +241,10 @@ func (t *attendant) fromServer(m Message) bool {
 	return false
 }
 
-// working are the updates that only an agent at work sends.
+// working lists the updates that an agent sends only while it works.
 var working = []string{"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
 
-// updated notes what an agent does. The caller holds the lock.
+// updated records an update from the agent. The caller holds the lock.
 func (t *attendant) updated(s *attended, raw json.RawMessage) {
 	var u struct {
 		Kind    string          `json:"sessionUpdate"`
@@ -261,7 +264,7 @@ func (t *attendant) updated(s *attended, raw json.RawMessage) {
 			s.text.WriteString(b.Text)
 		}
 	case "tool_call":
-		s.text.Reset() // the last message comes after the last step
+		s.text.Reset() // the last message is later than the last step
 		t.tell(s.id, bridge.SessionReport{State: bridge.SessionWorking, Step: u.Title})
 	case "session_info_update":
 		if u.Title != "" {
@@ -270,7 +273,7 @@ func (t *attendant) updated(s *attended, raw json.RawMessage) {
 	}
 }
 
-// until waits for a number of turns that satisfies a condition.
+// until waits until the number of turns satisfies a condition.
 func (t *attendant) until(s *attended, ok func(turns int) bool) bool {
 	for {
 		t.mu.Lock()
@@ -309,8 +312,8 @@ func (t *attendant) heed(s *attended) {
 	}
 }
 
-// requestCancelled looks for a stop when a request of a session was cancelled, so
-// that the agent hears of the end of its turn before it can go on with it.
+// requestCancelled checks for a stop when a request of a session was cancelled,
+// so that the agent learns of the end of its turn before it can continue.
 func (t *attendant) requestCancelled(session string) {
 	t.mu.Lock()
 	s := t.sessions[session]

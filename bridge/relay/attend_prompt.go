@@ -11,14 +11,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// refusedPause is the time before a message is offered again that the agent has
-// refused.
+// refusedPause is the time before a message is sent again after the agent has
+// refused it.
 const refusedPause = time.Minute
 
 // promptMark is the start of the IDs of nod's prompts.
 const promptMark = `"nod-prompt-`
 
-// listen prompts the agent with what people write, whenever no turn runs.
+// listen sends the messages of people to the agent as prompts, whenever no turn
+// runs.
 func (t *attendant) listen(s *attended) {
 	for t.until(s, func(turns int) bool { return turns == 0 }) {
 		all, err := t.Take(t.ctx, s.id)
@@ -34,9 +35,9 @@ func (t *attendant) listen(s *attended) {
 	}
 }
 
-// prompt begins a turn with messages, and waits for its end. It returns false if
-// the agent refused. It does nothing if another turn has begun, because the
-// messages are then taken again.
+// prompt starts a turn with messages, and waits for its end. It returns false
+// if the agent refused the prompt. If another turn has started, it does
+// nothing, because the messages are then taken again.
 func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	id, err := encode("nod-prompt-" + uuid.NewString())
 	if err != nil {
@@ -90,7 +91,7 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	}
 }
 
-// took records that the agent has the messages.
+// took records that the agent has received the messages.
 func (t *attendant) took(session, through string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), greetTime)
 	defer cancel()
@@ -99,8 +100,8 @@ func (t *attendant) took(session, through string) {
 	}
 }
 
-// release sends the prompts of the client that waited. The caller holds the
-// lock.
+// release sends the prompts of the client that were held back. The caller holds
+// the lock.
 func (t *attendant) release(s *attended) {
 	held := s.held
 	s.held = nil
@@ -119,7 +120,8 @@ func (t *attendant) release(s *attended) {
 	}
 }
 
-// notification returns a message without a response, and calling one with.
+// notification returns a message without a response, and calling returns a
+// message with one.
 func notification(method string, params any) any { return calling(nil, method, params) }
 
 func calling(id json.RawMessage, method string, params any) any {

@@ -11,15 +11,16 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Methods that make the server act.
+// Methods that make the server run something.
 const (
 	methodCall   = "tools/call"
 	methodUpdate = "tasks/update" // provides the input that a running task requested
 	methodCancel = "tasks/cancel" // ends a task
 )
 
-// call is a request that rules or people decide on. Rules match the name,
-// people see the input, and nod forwards a request that it builds from both.
+// call is a request that the rules or people decide on. The rules match its
+// name, and people see its input. nod forwards a request that it builds from
+// both.
 type call struct {
 	name   string
 	prompt string // what the call does, without the name of the server
@@ -48,7 +49,8 @@ type taskParams struct {
 // maxToolName limits the name of a tool, in bytes. The protocol allows 128.
 const maxToolName = 256
 
-// readCall parses a request. Its error refuses the request.
+// readCall parses a request. It returns an error if the request must be
+// refused.
 func readCall(m Message) (call, error) {
 	var p callParams
 	if len(m.Params) == 0 {
@@ -80,7 +82,7 @@ func readCall(m Message) (call, error) {
 		p.Arguments = json.RawMessage("{}")
 	}
 	c := call{name: p.Name, prompt: "Use **" + p.Name + "**", tool: p, input: p.Arguments, edit: true}
-	if len(p.Responses) > 0 || p.State != "" { // show them to people as well
+	if len(p.Responses) > 0 || p.State != "" { // people see them as well
 		c.edit = false
 		c.input, err = encode(callParams{Arguments: p.Arguments, Responses: p.Responses, State: p.State})
 	}
@@ -141,7 +143,7 @@ func cleanMeta(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 // called decides on a call. It returns true if the call must not be forwarded
-// now.
+// yet.
 func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 	params, err := c.params()
 	if err != nil {
@@ -157,7 +159,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.keep(request{message: *m, ctx: ctx})
 		return false
 	}
-	if err := bridge.CheckJSON(c.input); err != nil { // people could see another value
+	if err := bridge.CheckJSON(c.input); err != nil { // people could see a different value
 		w.fail(m.ID, rpcError{codeParams, "params: " + bridge.PublicText(err)})
 		return true
 	}

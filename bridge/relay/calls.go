@@ -10,34 +10,37 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/acp"
 )
 
-// maxRemembered limits the tool calls of an agent whose details are kept.
+// maxRemembered is the maximum number of tool calls whose details are kept for
+// an agent.
 const maxRemembered = 1000
 
-// calls keeps the details of the tool calls that an agent has reported and not
-// finished, because a permission request does not repeat them. Agents use the
-// IDs of calls again, so a new call replaces an old one with its ID, and the
-// details end with the call and with the turn. It is safe for concurrent use.
+// calls stores the details of the unfinished tool calls that an agent has
+// reported, because a permission request does not repeat them. Agents reuse the
+// IDs of calls, so a new call replaces an old call with the same ID. The
+// details are removed at the end of the call and at the end of the turn. It is
+// safe for concurrent use.
 type calls struct {
 	mu      sync.Mutex
 	details map[callKey]json.RawMessage
 	order   []callKey             // oldest first
 	asked   map[string]sessionAsk // requests of the client without a response, by ID
 	turns   map[string]int        // running turns, by session
-	loads   map[string]int        // loads of a session, during which the agent repeats its history
-	folders map[string]string     // where the calls of a session run, unless they say otherwise
+	loads   map[string]int        // requests that load a session, during which the agent repeats its history
+	folders map[string]string     // default directory of the calls of a session
 }
 
 // callKey identifies a call on a connection.
 type callKey struct{ session, id string }
 
-// sessionAsk is a request of the client about a session, which may be new.
+// sessionAsk is a request of the client about a session. The session may be
+// new.
 type sessionAsk struct{ method, session, cwd string }
 
 func newCalls() *calls {
 	return &calls{details: map[callKey]json.RawMessage{}, asked: map[string]sessionAsk{}, turns: map[string]int{}, loads: map[string]int{}, folders: map[string]string{}}
 }
 
-// begins notes that the client, or nod in its place, asks the agent about a
+// begins records that the client or nod sends the agent a request about a
 // session.
 func (c *calls) begins(m Message) {
 	var p struct {
@@ -49,7 +52,7 @@ func (c *calls) begins(m Message) {
 	if !m.IsRequest() || limits.Decode(m.Params, &p) != nil {
 		return
 	}
-	_ = limits.Decode(m.Params, &place) // empty if it is not a text
+	_ = limits.Decode(m.Params, &place) // empty if the value is not a text
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch m.Method {
@@ -64,8 +67,8 @@ func (c *calls) begins(m Message) {
 	c.asked[idKey(m.ID)] = sessionAsk{m.Method, p.Session, place.Cwd}
 }
 
-// ends notes the response to a request of the client. With the last turn of a
-// session, all its calls are over.
+// ends records the response to a request of the client. The end of the last
+// turn of a session ends all of its calls.
 func (c *calls) ends(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,25 +93,27 @@ func (c *calls) ends(m Message) {
 	}
 }
 
-// begun notes where the calls of a session run. The caller holds the lock.
+// begun records the default directory of the calls of a session. The caller
+// holds the lock.
 func (c *calls) begun(a sessionAsk, m Message) {
 	var r struct {
 		Session string `json:"sessionId"`
 	}
-	_ = limits.Decode(m.Result, &r) // only a new session has an ID here
+	_ = limits.Decode(m.Result, &r) // only a new session has an ID in the response
 	if session := cmp.Or(r.Session, a.session); session != "" && len(m.Error) == 0 {
 		c.folders[session] = a.cwd
 	}
 }
 
-// folder returns where the calls of a session run, unless they say otherwise.
+// folder returns the default directory of the calls of a session.
 func (c *calls) folder(session string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.folders[session]
 }
 
-// prompted returns the session whose turn a request of the client has begun.
+// prompted returns the session of the turn that a request of the client
+// started.
 func (c *calls) prompted(id json.RawMessage) (session string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +121,7 @@ func (c *calls) prompted(id json.RawMessage) (session string, ok bool) {
 	return a.session, ok && a.method == "session/prompt"
 }
 
-// reported keeps what an update says about a call.
+// reported stores the details of a call from an update.
 func (c *calls) reported(m Message) {
 	var p struct {
 		Session string          `json:"sessionId"`
@@ -144,7 +149,7 @@ func (c *calls) reported(m Message) {
 		c.forget(func(k callKey) bool { return k == key })
 		return
 	}
-	if m.repaired { // people would see other bytes than the agent has
+	if m.repaired { // people would see bytes that differ from those of the agent
 		p.Update = acp.Unreadable
 	}
 	c.keep(key, p.Update)
@@ -162,7 +167,7 @@ func (c *calls) keep(key callKey, told json.RawMessage) {
 	}
 	details, err := acp.Update(was, told)
 	if err != nil {
-		details, _ = acp.Update(was, acp.Unreadable) // both can be read
+		details, _ = acp.Update(was, acp.Unreadable) // both values can be read
 	}
 	c.details[key] = details
 }

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// outcomeTime is the longest time that a card waits for the outcome of a request that
-	// was resolved. A denial is reported at once; a command that runs may take
-	// an hour.
+	// outcomeTime is the longest time for which a card waits for the outcome of
+	// a resolved request. A denial is reported immediately, but a command may
+	// run for an hour.
 	outcomeTime = 2 * time.Second
-	// rebindTime is the time that a card waits for its request on a new connection.
+	// rebindTime is the time for which a card waits for its request on a new
+	// connection.
 	rebindTime = 3 * time.Second
-	// awayTime is the time that cards stay open while Codex is unreachable.
+	// awayTime is the time for which cards stay open while Codex is
+	// unreachable.
 	awayTime = 30 * time.Second
 )
 
@@ -38,9 +40,10 @@ const (
 // Reply is an answer from chat.
 type Reply struct {
 	Result json.RawMessage
-	// Received notes that the agent has taken the answer.
+	// Received is called after the agent has taken the answer.
 	Received func(context.Context)
-	// Late notes that the call ran, because the terminal had allowed it before.
+	// Late is called if the call ran because the terminal had allowed it
+	// before.
 	Late func(context.Context)
 }
 
@@ -51,12 +54,12 @@ type CompanionOptions struct {
 	Ask func(ctx context.Context, body []byte) (Reply, error)
 	// Attached is called with the version of Codex when a connection works.
 	Attached func(version string)
-	// Inbox has the messages of people. A nil Inbox has none.
+	// Inbox provides the messages of people. It may be nil.
 	Inbox Inbox
 	// Reporter takes the state of the threads. It may be nil.
 	Reporter Reporter
-	// Own is set if the app server ends with the connection, and its threads and
-	// requests with it.
+	// Own is set if the app server, its threads and its requests end with the
+	// connection.
 	Own bool
 	Log *slog.Logger
 }
@@ -67,10 +70,10 @@ type Conn interface {
 	Write(ctx context.Context, message []byte) error
 }
 
-// Companion asks people in chat what codex app-server asks at the terminal, or
-// in the editor that is its other client. The first answer counts. It never
-// sends an error, and no answer unless a person gave it, because both would
-// close the dialog there.
+// Companion asks people in chat about the requests that codex app-server shows
+// at the terminal, or in an editor that is its other client. The first answer
+// counts. It never sends an error, and sends an answer only if a person gave
+// one, because both close the dialog in the other client.
 type Companion struct {
 	CompanionOptions
 
@@ -79,7 +82,7 @@ type Companion struct {
 	work  sync.WaitGroup
 }
 
-// raced is a request that the terminal and chat may answer.
+// raced is a request that both the terminal and chat may answer.
 type raced struct {
 	key, thread, turn, item string
 	cancel                  context.CancelCauseFunc
@@ -87,8 +90,8 @@ type raced struct {
 	at   *attachment // nil while the connection is lost
 	id   json.RawMessage
 	sent *Reply
-	// outcome is the decision that the request's item shows: ReasonAllowed,
-	// ReasonDismissed, or empty if it is not known.
+	// outcome is the decision that the request's item shows: ReasonAllowed or
+	// ReasonDismissed. It is empty if the decision is unknown.
 	outcome  string
 	resolved bool
 }
@@ -118,19 +121,19 @@ func (c *Companion) Close() {
 	c.work.Wait()
 }
 
-// open asks people, unless an earlier connection has done so. The answer of
-// people goes to the connection and ID that the request has by then.
+// open asks people, unless an earlier connection has done so. It sends the
+// answer on the connection, and with the ID, that the request has at that time.
 func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if was := c.cards[r.key]; was != nil && was.at == a && string(was.id) != string(m.ID) {
-		r.key += " " + string(m.ID) // both are open
+		r.key += " " + string(m.ID) // both requests are open
 	}
 	if was := c.cards[r.key]; was != nil {
 		was.at, was.id = a, m.ID
 		return
 	}
-	ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the connection
+	ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx)) // the request outlives the connection
 	r.at, r.id = a, m.ID
 	c.cards[r.key] = &r
 	c.work.Go(func() {
@@ -139,14 +142,14 @@ func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced,
 	})
 }
 
-// answered sends the answer of people, if the request is still open on a
-// connection. No answer is kept for another connection: if the request is
-// repeated there, the same question finds the same answer.
+// answered sends the answer of people if the request is still open on a
+// connection. It does not keep the answer for another connection: if the
+// request is repeated there, the same question finds the same answer.
 func (c *Companion) answered(ctx context.Context, r *raced, reply Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.cards[r.key] != r || r.resolved: // the terminal was first
+	case c.cards[r.key] != r || r.resolved: // the terminal answered first
 		return
 	case err != nil:
 		c.Log.Warn("request not answered in chat; left to the terminal", "error", bridge.PublicText(err))
@@ -160,8 +163,8 @@ func (c *Companion) answered(ctx context.Context, r *raced, reply Reply, err err
 	r.sent = &reply
 }
 
-// settle notes that the server has resolved a request, and closes its card as
-// soon as the outcome is known. The caller holds the lock.
+// settle records that the server has resolved a request. It closes the card of
+// the request as soon as the outcome is known. The caller holds the lock.
 func (c *Companion) settle(r *raced) {
 	r.resolved = true
 	if r.outcome != "" || r.item == "" {
@@ -201,7 +204,7 @@ func (c *Companion) conclude(r *raced) {
 	c.work.Go(func() { received(context.Background()) })
 }
 
-// detach keeps the cards of a lost connection for a while, and forgets answers
+// detach keeps the cards of a lost connection for a while, and drops answers
 // that may not have arrived.
 func (c *Companion) detach(a *attachment) {
 	c.mu.Lock()
@@ -220,7 +223,7 @@ func (c *Companion) detach(a *attachment) {
 	time.AfterFunc(awayTime, c.dropOrphans)
 }
 
-// dropOrphans closes the cards whose requests no connection has.
+// dropOrphans closes the cards whose requests are on no connection.
 func (c *Companion) dropOrphans() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,8 +235,8 @@ func (c *Companion) dropOrphans() {
 	}
 }
 
-// each calls f for the cards on a connection that match. The caller does not
-// hold the lock.
+// each calls f for the matching cards of a connection. The caller does not hold
+// the lock.
 func (c *Companion) each(a *attachment, matches func(*raced) bool, f func(*raced)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -111,8 +111,8 @@ func (w *Wrap) again(ctx context.Context, cancel context.CancelCauseFunc, r requ
 	w.pass(r.message)
 }
 
-// elicitAll shows forms in chat, one after the other. With an error, it returns the
-// parameters of the form that was not answered.
+// elicitAll shows forms in chat, one after the other. If it fails, it returns
+// the parameters of the unanswered form.
 func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) (answers map[string]json.RawMessage, unanswered json.RawMessage, err error) {
 	answers = map[string]json.RawMessage{}
 	for name, params := range forms {
@@ -123,10 +123,10 @@ func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) 
 	return answers, nil, nil
 }
 
-// form is a form of the server that waits in chat.
+// form is a form of the server that waits for an answer in chat.
 type form struct {
 	cancel context.CancelCauseFunc
-	task   string // that it belongs to, rather than to a call
+	task   string // the task that it belongs to, if it does not belong to a call
 }
 
 // taskOf returns the task that a request of the server belongs to, or "".
@@ -138,7 +138,7 @@ func taskOf(params json.RawMessage) string {
 			} `json:"io.modelcontextprotocol/related-task"`
 		} `json:"_meta"`
 	}
-	_ = limits.Decode(params, &p) // without a task, it belongs to a call
+	_ = limits.Decode(params, &p) // a form without a task belongs to a call
 	return p.Meta.Task.ID
 }
 
@@ -153,8 +153,8 @@ func (w *Wrap) withdrawForms(why Withdrawal, which func(form) bool) {
 	}
 }
 
-// form shows a form in chat. If chat does not answer it, the client shows it, or
-// the server gets an error.
+// form shows a form in chat. If no one answers it in chat, the client shows it,
+// or the server gets an error.
 func (w *Wrap) form(ctx context.Context, cancel context.CancelCauseFunc, m Message) {
 	defer cancel(nil)
 	told := w.reassure(ctx, w.running())
@@ -178,15 +178,15 @@ func (w *Wrap) form(ctx context.Context, cancel context.CancelCauseFunc, m Messa
 		why := context.Cause(ctx)
 		if why == nil {
 			why = err
-		} else if why != withdrawnByClient && why != withdrawnTask { // the server is gone, or goes
+		} else if why != withdrawnByClient && why != withdrawnTask { // the server is gone or about to end
 			return
 		}
 		w.answer(failure(m.ID, codeInternal, "no person has answered the form: "+bridge.PublicText(why)))
 	}
 }
 
-// cancelForm withdraws a form that waits in chat. It returns false if the client
-// has the request that the server cancels.
+// cancelForm closes a form that waits in chat. It returns false if the server
+// cancels a request that the client has.
 func (w *Wrap) cancelForm(id json.RawMessage) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +197,7 @@ func (w *Wrap) cancelForm(id json.RawMessage) bool {
 	return !w.asked[idKey(id)]
 }
 
-// elicit shows a form in chat, and returns what a person answered.
+// elicit shows a form in chat, and returns the answer of a person.
 func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	name, err := encode(w.Name)
 	if err != nil {
@@ -206,12 +206,12 @@ func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) (json.RawMess
 	return w.Approver.Ask(ctx, "mcp_elicitation", w.Query, withMember(params, name, "serverName"))
 }
 
-// leaves reports whether the client shows a form that chat did not answer.
+// leaves reports whether the client shows a form that no one answered in chat.
 func (w *Wrap) leaves(params json.RawMessage, cause error) bool {
 	var p struct {
 		Mode string `json:"mode"`
 	}
-	_ = limits.Decode(params, &p) // without a mode, it is a form
+	_ = limits.Decode(params, &p) // a request without a mode is a form
 	w.mu.Lock()
 	shows := w.shows
 	w.mu.Unlock()
@@ -226,8 +226,8 @@ func (w *Wrap) leaves(params json.RawMessage, cause error) bool {
 	return u.Leaves()
 }
 
-// capability notes whether the client itself can show forms, before nod adds that
-// it does.
+// capability records whether the client can show forms, before nod adds the
+// capability.
 func (w *Wrap) capability(m Message) {
 	p, err := members(m.Params)
 	if err != nil {

@@ -24,7 +24,7 @@ type Message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   json.RawMessage `json:"error,omitempty"`
-	// repaired means that the line had bytes that JSON cannot represent.
+	// repaired means that the line contained bytes that JSON cannot represent.
 	repaired bool
 }
 
@@ -67,7 +67,7 @@ func failure(id json.RawMessage, code int, text string) Message {
 	return Message{Version: "2.0", ID: id, Error: raw}
 }
 
-// encode returns a value as one line with only one meaning.
+// encode returns a value as JSON on one line.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -89,7 +89,7 @@ func parse(line []byte, strict bool, decisive func(method string) bool) (Message
 	}
 	var w struct {
 		Message
-		Trace json.RawMessage `json:"trace"` // Codex sends it, and it is not forwarded
+		Trace json.RawMessage `json:"trace"` // Codex sends this field, and nod does not forward it
 	}
 	if err := limits.Decode(line, &w); err != nil {
 		return Message{}, rpcError{codeRequest, "message: " + err.Error()}
@@ -139,8 +139,8 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 // maxID limits an ID, in bytes.
 const maxID = 256
 
-// cleanID returns an ID, with the digits of its sender, or nil if the value is
-// not an ID.
+// cleanID returns an ID with the digits that its sender used. It returns nil if
+// the value is not an ID.
 func cleanID(raw json.RawMessage) json.RawMessage {
 	raw, err := strictjson.Limits{Bytes: maxID}.Compact(raw)
 	if err != nil || len(raw) == 0 || raw[0] != '"' && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
@@ -150,7 +150,7 @@ func cleanID(raw json.RawMessage) json.RawMessage {
 }
 
 // idKey returns a text that is the same for every spelling of an ID. Many
-// programs read a number as a double, and send back what is left of it.
+// programs read a number as a double, and return the rounded value.
 func idKey(id json.RawMessage) string {
 	if canonical, err := strictjson.Canonical(id); err == nil {
 		return string(canonical)
@@ -158,8 +158,8 @@ func idKey(id json.RawMessage) string {
 	return string(id)
 }
 
-// peek parses only the parts of an invalid line that are needed to respond to
-// its sender. A lenient decoder is sufficient for that.
+// peek parses only the parts of an invalid line that are needed for a response
+// to its sender. A lenient decoder is sufficient.
 func peek(line []byte) Message {
 	var m Message
 	if json.Unmarshal(line, &m) != nil {
@@ -172,18 +172,18 @@ func peek(line []byte) Message {
 	return m
 }
 
-// maxEnd is the part at each end of a line that is too long in which its ID is
-// looked for.
+// maxEnd is the number of bytes at each end of an overlong line in which nod
+// looks for its ID.
 const maxEnd = 1 << 10
 
-// Places of the ID in a line: before or after everything else, as encoders of
-// JSON-RPC write it.
+// Positions of the ID in a line: before or after all other fields, because
+// encoders of JSON-RPC write it there.
 var (
 	firstID = lazyregexp.New(`^\s*\{(?:"jsonrpc":"2\.0",)?"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+),"(method|result|error)":`)
 	lastID  = lazyregexp.New(`,"id":("(?:[^"\\]|\\.)*"|-?[0-9.eE+-]+)(?:,"jsonrpc":"2\.0")?\}\s*$`)
 )
 
-// ends returns what the ends of a line that is too long show of a response.
+// ends returns the fields of a response that the ends of an overlong line show.
 func ends(line []byte) Message {
 	if at := firstID.FindSubmatch(line); at != nil && string(at[2]) != "method" {
 		return Message{Version: "2.0", ID: cleanID(at[1]), Result: nullID}
@@ -233,7 +233,7 @@ func withMember(object, value json.RawMessage, at ...string) json.RawMessage {
 	m[at[0]] = value
 	b, err := encode(m)
 	if err != nil {
-		return object // values that were decoded before always encode
+		return object // encoding decoded values never fails
 	}
 	return b
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Reporter takes reports about sessions, and knows which are stopped. It is safe
-// for concurrent use.
+// Reporter takes reports about sessions, and knows which sessions are stopped.
+// It is safe for concurrent use.
 type Reporter interface {
 	// Report reports the state of a session.
 	Report(ctx context.Context, session string, r bridge.SessionReport) error
@@ -19,10 +19,10 @@ type Reporter interface {
 	Stopped(ctx context.Context, session string) (bool, error)
 }
 
-// observed is a thread of a person whose state is reported.
+// observed is a thread of a person whose state nod reports.
 type observed struct {
 	id     string
-	status chan status // the newest one
+	status chan status // the newest turn
 	end    context.CancelFunc
 }
 
@@ -38,14 +38,14 @@ func (a *attachment) observe(thread string, now status) {
 	a.work.Go(func() { a.attend(ctx, o) })
 }
 
-// changed passes a status to the reports of a thread.
+// changed passes a status to the goroutine that reports a thread.
 func (a *attachment) changed(thread string, now status) {
 	o := a.observes[thread]
 	if o == nil {
 		return
 	}
 	select {
-	case <-o.status: // an older one that was not reported
+	case <-o.status: // drops an older status that was not reported
 	default:
 	}
 	o.status <- now
@@ -82,8 +82,8 @@ func (a *attachment) attend(ctx context.Context, o *observed) {
 	}
 }
 
-// reportThread reports the status of a thread. It does not report a thread in
-// which nothing was written.
+// reportThread reports the status of a thread. It does not report a thread
+// without messages.
 func (a *attachment) reportThread(ctx context.Context, thread string, now status) {
 	r := bridge.SessionReport{At: time.Now()}
 	switch {
@@ -110,7 +110,7 @@ func (a *attachment) reportThread(ctx context.Context, thread string, now status
 			} `json:"thread"`
 		}
 		if err := a.request(ctx, "thread/read", named{thread}, &got); err != nil || got.Thread.Preview == "" {
-			return // it may have closed
+			return // the thread may have closed
 		}
 		r.Title, r.Prompt, r.Folder = got.Thread.Name, got.Thread.Preview, got.Thread.Cwd
 	}
@@ -121,8 +121,8 @@ func (a *attachment) reportThread(ctx context.Context, thread string, now status
 	}
 }
 
-// heed interrupts the turn of a stopped thread, and ends the commands that it
-// left in the background. It returns the turn that it interrupted last.
+// heed interrupts the turn of a stopped thread, and ends its background
+// commands. It returns the last turn that it interrupted.
 func (a *attachment) heed(ctx context.Context, thread, interrupted string) string {
 	limited, cancel := context.WithTimeout(ctx, reportLimit)
 	stopped, err := a.Reporter.Stopped(limited, thread)
@@ -184,8 +184,8 @@ func (a *attachment) lastTurn(ctx context.Context, thread string) (turn, error) 
 	return all[0], nil
 }
 
-// request sends a request of nod, and waits for its result. Unlike call, any
-// goroutine may use it. The result is not needed if v is nil.
+// request sends a request of nod, and waits for its result. Unlike call, it may
+// be used by any goroutine. If v is nil, the result is discarded.
 func (a *attachment) request(ctx context.Context, method string, params, v any) error {
 	raw, err := encode(params)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 const progressEvery = 10 * time.Second
 
 // progressStep is the progress that one notification adds. It is small, because
-// the progress must grow, and that of the server begins after it.
+// the progress must grow, and the server's own progress starts above it.
 const progressStep = 1e-6
 
 // progressToken returns the token with which a client follows the progress of a
@@ -41,9 +41,9 @@ func (w *Wrap) running() []json.RawMessage {
 	return all
 }
 
-// reassure tells the client at once, and then regularly, that calls with these
-// tokens wait for people. The function that it returns ends that: no
-// notification comes after it.
+// reassure notifies the client, immediately and then regularly, that the calls
+// with these tokens wait for people. The returned function stops this. No
+// notification follows it.
 func (w *Wrap) reassure(ctx context.Context, tokens []json.RawMessage) (end func()) {
 	var known []json.RawMessage
 	for _, t := range tokens {

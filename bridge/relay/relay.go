@@ -1,7 +1,7 @@
 // Package relay forwards JSON-RPC messages, one per line, between a client and
-// an agent or server. It decodes every message strictly and encodes it again
-// before it forwards it, so that the receiver reads what nod read. It does not
-// forward a message that it cannot parse completely.
+// an agent or server. It decodes every message strictly and encodes it again,
+// so that the receiver reads the same values as nod. It does not forward a
+// message that it cannot parse completely.
 //
 // This package runs in nod's commands next to the agent. It forwards messages and
 // decides which of them people must answer first. The meaning of a single message belongs to the dialects.
@@ -80,7 +80,7 @@ func (s *Side) line() ([]byte, error) {
 }
 
 // Handler decides on messages before they are forwarded. Its methods return
-// true if the handler has taken over a message, which is then not forwarded.
+// true to take over a message. Such a message is not forwarded.
 type Handler interface {
 	FromClient(context.Context, *Message) bool
 	FromServer(context.Context, *Message) bool
@@ -101,7 +101,8 @@ type Relay struct {
 	Log    *slog.Logger // a nil Log discards output
 }
 
-// withdrawnServer is the reason of requests that wait when the server ends.
+// withdrawnServer is the reason of requests that are pending when the server
+// ends.
 const withdrawnServer Withdrawal = "the program that nod ran has ended"
 
 // Run forwards messages until the client or the server disconnects. When the
@@ -177,8 +178,8 @@ func (r *Relay) read(from *Side, line []byte, err error) (Message, bool) {
 	return m, false
 }
 
-// refuse responds to an invalid line. It returns an invalid response as an
-// error for the side that waits for it, and false.
+// refuse responds to an invalid line. For an invalid response, it returns an
+// error for the side that waits for the response, and false.
 func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
 	side := "client"
 	if from == r.Server {
@@ -202,7 +203,7 @@ func (r *Relay) refuse(from *Side, line []byte, cause error) (Message, bool) {
 	case was.isAnswer():
 		return m, false
 	case was.ID == nil && (side == "server" || !r.Strict):
-		return Message{}, true // possibly not a message
+		return Message{}, true // this may not be a message
 	}
 	if err := from.Write(m); err != nil {
 		r.Log.Warn("refusal not sent", "to", side, "error", err)

@@ -11,29 +11,30 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// inboxPause is the time before the messages of a thread are read again after an
-// error.
+// inboxPause is the pause after an error before nod reads the messages of a
+// thread again.
 const inboxPause = 3 * time.Second
 
-// Inbox has the messages that people write to threads.
+// Inbox holds the messages that people write to threads.
 type Inbox interface {
-	// Take waits for messages for a thread, and reserves them. It returns none
-	// after a while.
+	// Take waits for messages for a thread, and reserves them. If none arrive
+	// for a while, it returns none.
 	Take(ctx context.Context, thread string) ([]bridge.Message, error)
-	// Took records that Codex has the messages through the given one.
+	// Took records that Codex has received the messages up to and including the
+	// given one.
 	Took(ctx context.Context, thread, through string) error
 }
 
-// deliveries are the messages of people that were sent to Codex and that it has
-// not confirmed. It is safe for concurrent use.
+// deliveries are the messages of people that nod has sent to Codex and that
+// Codex has not confirmed. It is safe for concurrent use.
 type deliveries struct {
 	mu      sync.Mutex
 	next    int
 	waiting map[string]chan Message // by the ID of the call
 }
 
-// deliveryMark is the start of the IDs of calls that deliver messages. The IDs of
-// other calls are numbers.
+// deliveryMark is the prefix of the IDs of calls that deliver messages. The IDs
+// of other calls are numbers.
 const deliveryMark = `"nod-message-`
 
 // put adds a call, and returns its ID and the channel of the response.
@@ -81,7 +82,7 @@ func (a *attachment) listen(thread string) {
 	})
 }
 
-// deafen ends listen.
+// deafen stops listen.
 func (a *attachment) deafen(thread string) {
 	if cancel := a.listens[thread]; cancel != nil {
 		cancel()
@@ -89,8 +90,8 @@ func (a *attachment) deafen(thread string) {
 	}
 }
 
-// deliver passes one message to a thread. turn/start begins a turn, or adds to
-// the one that runs.
+// deliver passes one message to a thread. The method turn/start starts a turn,
+// or adds to a running turn.
 func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Message) error {
 	type text struct {
 		Type string `json:"type"`
@@ -110,7 +111,7 @@ func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Messag
 // may have delivered on an earlier connection.
 const recentTurns = 20
 
-// has reports whether a thread has a message of a person.
+// has reports whether a thread contains a message of a person.
 func (a *attachment) has(ctx context.Context, thread, id string) bool {
 	all, err := a.turns(ctx, thread, recentTurns)
 	if err != nil {

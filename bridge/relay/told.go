@@ -74,7 +74,7 @@ func (a *attachment) told(m Message) error {
 	return nil
 }
 
-// meet finds out about a thread that nod does not know yet.
+// meet looks up a thread that nod does not know yet.
 func (a *attachment) meet(thread string) error {
 	if a.Reporter == nil || thread == "" || a.observes[thread] != nil || a.ignores[thread] {
 		return nil
@@ -83,7 +83,7 @@ func (a *attachment) meet(thread string) error {
 }
 
 // leave unsubscribes from a thread without a turn, so that Codex can unload it.
-// Nothing of it is pending.
+// Such a thread has no pending request.
 func (a *attachment) leave(thread string) error {
 	f := a.threads[thread]
 	if f == nil {
@@ -98,8 +98,8 @@ func (a *attachment) leave(thread string) error {
 	return a.call("thread/unsubscribe", named{thread}, func(Message) error { return nil })
 }
 
-// outcome returns what the final status of an item says about its approval. An
-// item also fails if another client answered with an error.
+// outcome returns the result of the approval according to the final status of
+// an item. An item also fails if another client answered with an error.
 func outcome(status string) string {
 	switch status {
 	case "completed":
@@ -110,8 +110,8 @@ func outcome(status string) string {
 	return ""
 }
 
-// found records the outcome of the requests that match, and closes the cards of
-// those that are resolved.
+// found records the outcome of the matching requests, and closes the cards of
+// resolved requests.
 func (a *attachment) found(outcome string, matches func(*raced) bool) {
 	a.each(a, matches, func(r *raced) {
 		if r.outcome == "" {

@@ -14,7 +14,8 @@ const OldestCodex = "0.166.0"
 var versionParts = lazyregexp.New(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})`)
 
 // TooOldCodex reports whether a text, such as the output of codex --version,
-// names a version before OldestCodex. It does not if the version is unknown.
+// contains a version before OldestCodex. It returns false if the version is
+// unknown.
 func TooOldCodex(text string) bool {
 	is, oldest := numbers(text), numbers(OldestCodex)
 	return is != nil && slices.Compare(is, oldest) < 0

@@ -52,8 +52,8 @@ type WrapOptions struct {
 	Approver Approver
 	Rules    Rules
 	Name     string // name of the server that people see
-	// Where tells the server from others of the same name. People see it, and
-	// a grant covers no other value.
+	// Where distinguishes the server from others of the same name. People see
+	// it. A grant covers only requests with the same value.
 	Where          string
 	Session, Route string
 	Query          url.Values // options of the requests for forms
@@ -62,46 +62,48 @@ type WrapOptions struct {
 	Log            *slog.Logger
 }
 
-// Wrap is the Handler in front of an MCP server. Tools run when the rules or
-// people allow it, and people fill in the server's forms in chat. Wrap forwards
-// a message only if its method is known to be harmless, or if the rules or
-// people allowed it.
+// Wrap is the Handler in front of an MCP server. Tools run only if the rules or
+// people allow them. People fill in the server's forms in chat. Wrap forwards a
+// message only if its method is known to be harmless, or if the rules or people
+// allowed it.
 type Wrap struct {
 	WrapOptions
 
-	// order is held while a call goes to the server that people allowed, so that
-	// a cancellation comes before or after it. It is locked before mu.
+	// order is held while an allowed call goes to the server, so that a
+	// cancellation comes either before or after the call. It is locked before
+	// mu.
 	order sync.Mutex
 
 	mu     sync.Mutex
 	judged map[string]judging // calls that await a decision
-	forms  map[string]form    // forms of the server that wait in chat
-	shows  json.RawMessage    // the client's own capability to show forms
+	forms  map[string]form    // forms of the server that wait for answers in chat
+	shows  json.RawMessage    // the client can show forms itself
 	sent   map[string]request // requests that the client sent to the server
 	asked  map[string]bool    // requests that the server sent to the client
-	told   int                // notifications of progress that nod has sent
+	told   int                // progress notifications that nod has sent
 	work   sync.WaitGroup
 }
 
-// judging is a call that awaits a decision, or a form before it is sent again.
+// judging is a call that waits for a decision, or for an answer to a form
+// before it is sent again.
 type judging struct {
 	cancel context.CancelCauseFunc
-	id     json.RawMessage // as the client sent it
-	task   string          // that the call updates
+	id     json.RawMessage // parameters as the client sent them
+	task   string          // task that the call updates
 }
 
 // request is a request of the client as it was forwarded to the server.
 type request struct {
 	message Message
 	ctx     context.Context
-	// own is the client's ID for a call that was sent again with another ID.
+	// own is the client's ID for a call that nod sent again with another ID.
 	own json.RawMessage
-	// over is set if the client has cancelled it.
+	// over is set once the client has cancelled the request.
 	over bool
 }
 
-// harmless lists the client's requests that run nothing for the agent: they
-// read what the server offers, or end something.
+// harmless lists the requests of the client that run nothing for the agent:
+// they only read data of the server, or end something.
 var harmless = set(
 	"initialize", "server/discover", "ping", "logging/setLevel", "completion/complete",
 	"tools/list", "prompts/list", "prompts/get",
@@ -215,7 +217,7 @@ func (w *Wrap) cancelTask(params json.RawMessage) {
 		return
 	}
 	w.withdrawForms(withdrawnTask, func(f form) bool { return f.task == p.Task })
-	w.order.Lock() // no update is on its way to the server now
+	w.order.Lock() // ensures that no update is on its way to the server
 	w.mu.Lock()
 	var dropped []judging
 	for id, j := range w.judged {
@@ -256,7 +258,7 @@ func (w *Wrap) noticed(m *Message) bool {
 	if id == nil { // it cancels no request
 		return false
 	}
-	w.order.Lock() // no call is on its way to the server now
+	w.order.Lock() // ensures that no call is on its way to the server
 	defer w.order.Unlock()
 	w.mu.Lock()
 	j, waits := w.judged[idKey(id)]
@@ -270,15 +272,15 @@ func (w *Wrap) noticed(m *Message) bool {
 	if at != nil {
 		m.Params = withMember(m.Params, at, "requestId")
 	}
-	if last { // no other call asks for what the server's forms ask
+	if last { // no other call needs the answers to the server's forms
 		w.withdrawForms(withdrawnByClient, func(f form) bool { return f.task == "" })
 	}
 	return false
 }
 
-// sentAs notes that a request of the client is over. It returns the ID with which
-// it was sent, or nil, and whether it was the last request for which the server may
-// show forms.
+// sentAs records that a request of the client is over. It returns the ID with
+// which the request was sent, or nil. It reports whether this was the last
+// request for which the server may show forms.
 func (w *Wrap) sentAs(own json.RawMessage) (at json.RawMessage, last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -321,7 +323,7 @@ func (w *Wrap) keep(r request) {
 }
 
 // expected reports whether the client responds to a request that it received
-// from the server. It cannot answer a form that is in chat.
+// from the server. The client cannot answer a form that is shown in chat.
 func (w *Wrap) expected(m *Message) bool {
 	w.mu.Lock()
 	known := w.asked[idKey(m.ID)]
@@ -395,5 +397,5 @@ func (w *Wrap) answer(m Message) {
 	}
 }
 
-// Wait returns when no request is pending in chat.
+// Wait returns once no request is pending in chat.
 func (w *Wrap) Wait() { w.work.Wait() }

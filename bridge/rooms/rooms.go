@@ -1,10 +1,10 @@
 // Path of a click: inbound.go of an adapter → this file → click_check.go of bridge/engine. Path
 // of a request: open.go of bridge/engine → this file → open.go of bridge/core.
 
-// Package rooms composes nod: the engine, and one room for each capability. It has no
-// rules of its own, and no room imports another. Start with [New], and with House.seams,
-// which names what takes part in a request and in a click, in the order in which the
-// engine asks.
+// Package rooms composes nod from the engine and one package for each feature,
+// which is called a room. It has no rules of its own, and no room imports
+// another. Start with [New], and with House.seams, which lists the participants
+// in a request and in a click, in the order in which the engine calls them.
 package rooms
 
 import (
@@ -30,10 +30,11 @@ type Options struct {
 	Webhooks []bridge.Webhook
 	// Signing configures the keys of people.
 	Signing passkeys.Signing
-	// Signer signs answers, and seals the audit log. The store has it as well, and
-	// signs decisions. If it is nil, nod does none of this.
+	// Signer signs answers, and seals the audit log. The store has the same
+	// signer, and signs decisions. If it is nil, nothing is signed.
 	Signer *proof.Signer
-	// AuditRetention is the time to keep the audit log. Zero means forever.
+	// AuditRetention is the time for which the audit log is kept. Zero means
+	// forever.
 	AuditRetention time.Duration
 }
 
@@ -50,7 +51,7 @@ type House struct {
 	webhooks *webhook.Room
 }
 
-// A House is what platforms call for people.
+// Methods of a House that platforms call for people.
 var _ interface {
 	bridge.Sink
 	bridge.Desk
@@ -82,8 +83,9 @@ func New(o Options) *House {
 	return h
 }
 
-// seams returns what takes part in a request and in a click, in the order in which the
-// engine asks. The documentation has the same lists; see TestOrder.
+// seams returns the participants in a request and in a click, in the order in
+// which the engine calls them. The documentation has the same lists; see
+// TestOrder.
 func (h *House) seams() engine.Seams {
 	return engine.Seams{
 		Openers: []engine.Opener{
@@ -123,7 +125,7 @@ func (h *House) seams() engine.Seams {
 	}
 }
 
-// Run does the work of the engine and of the rooms until ctx ends. Then it returns nil.
+// Run runs the engine and the rooms until ctx ends. Then it returns nil.
 func (h *House) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()

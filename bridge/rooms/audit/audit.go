@@ -1,6 +1,7 @@
-// Package audit seals, checks, exports and trims the audit log, and signs answers in
-// the formats of other systems. It writes no entries: votes and decisions bring theirs in
-// their own change, and package journal writes the others. Start with [Log.Run].
+// Package audit seals, checks, exports and trims the audit log, and signs
+// answers in the formats of other systems. It does not write entries: votes and
+// decisions contain entries in their own changes, and package journal writes
+// the other entries. Start with [Log.Run].
 package audit
 
 import (
@@ -17,7 +18,8 @@ type Options struct {
 	Leases bridge.Leases
 	// Signer signs seals and answers. If it is nil, nothing is signed.
 	Signer *proof.Signer
-	// Retention is the time to keep the audit log. Zero means forever.
+	// Retention is the time for which the audit log is kept. Zero means
+	// forever.
 	Retention time.Duration
 	Node      string // identifies this process in leases
 	Log       *slog.Logger
@@ -39,7 +41,7 @@ func New(o Options) *Log {
 	return &Log{store: o.Store, leases: o.Leases, signer: o.Signer, retention: o.Retention, log: o.Log, node: o.Node}
 }
 
-// StateAnswer signs an answer in another format that was made from records. It returns
+// StateAnswer signs an answer in another format, based on records. It returns
 // "" without a signer.
 func (au *Log) StateAnswer(records []bridge.Record, body []byte) (string, error) {
 	if au.signer == nil {

@@ -7,20 +7,21 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// unsealedFor is the time for which the log may fail to be sealed before the daemon
-// counts as down: a failover of Redis takes less.
+// unsealedFor is the time after which the daemon counts as down because it
+// cannot seal the audit log. It is longer than a failover of Redis.
 const unsealedFor = time.Minute
 
-// sealHealth holds why the audit log is not sealed, or not archived.
+// sealHealth holds the reasons that the audit log is not sealed or not
+// archived.
 type sealHealth struct {
 	mu      sync.Mutex
-	refused string    // what someone has done to the log; empty if nothing
-	failed  error     // of the last attempt
-	since   time.Time // when attempts began to fail
-	stuck   string    // why entries cannot be archived; empty if they can
+	refused string    // tampering that was found in the log; empty if there is none
+	failed  error     // error of the last attempt
+	since   time.Time // time when attempts started to fail
+	stuck   string    // reason that entries cannot be archived; empty if they can
 }
 
-// tried notes the result of an attempt to seal the log.
+// tried records the result of an attempt to seal the log.
 func (h *sealHealth) tried(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -30,8 +31,8 @@ func (h *sealHealth) tried(err error) {
 	h.failed = err
 }
 
-// archived notes the result of an attempt to archive the log. Other errors than those
-// of the log itself end without help.
+// archived records the result of an attempt to archive the log. Errors that are
+// not about the log itself are ignored, because they end without help.
 func (h *sealHealth) archived(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +44,7 @@ func (h *sealHealth) archived(err error) {
 	}
 }
 
-// reason returns why the log is no longer sealed, or "" if it is.
+// reason returns the reason that the log is no longer sealed, or "".
 func (h *sealHealth) reason() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,7 +54,8 @@ func (h *sealHealth) reason() string {
 	return "not since " + h.since.UTC().Format(time.RFC3339) + ": " + h.failed.Error()
 }
 
-// refuseToSeal records, and logs once, why the log is no longer sealed.
+// refuseToSeal records and logs, once, the reason that the log is no longer
+// sealed.
 func (au *Log) refuseToSeal(why string) {
 	h := &au.sealing
 	h.mu.Lock()

@@ -27,10 +27,11 @@ func (au *Log) Verify(ctx context.Context) (proof.AuditReport, error) {
 	return proof.VerifyAudit(r, au.PublicKeys())
 }
 
-// Export writes the audit log as JSON lines, with the seals after the entries. It
-// reads the seals first, then the counts, so that neither covers more entries than
-// it writes. Of events, it only writes the IDs of those after the last seal, for
-// the counts. Entries added during the export may be left out.
+// Export writes the audit log as JSON lines, with the seals after the entries.
+// It reads the seals first, and then the counts, so that neither covers more
+// entries than it writes. Of the events, it writes only the IDs of those after
+// the last seal, for the counts. It may omit entries that are added during the
+// export.
 func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -48,7 +49,7 @@ func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	sealed := ""
 	if len(seals) > 0 {
 		last, err := au.PublicKeys().VerifySeal(seals[len(seals)-1])
-		if err == nil { // otherwise by a key that a verifier may have, with fewer or more events after it
+		if err == nil { // otherwise the seal has a key that a verifier may have, with fewer or more events after it
 			sealed = last.Entry
 		}
 	}
@@ -70,7 +71,7 @@ func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	}
 	for _, s := range seals {
 		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Type: "seal"}, Seal: s}
-		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise by a key that a verifier may have
+		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise the seal has a key that a verifier may have
 			line.Entry, line.Timestamp = seal.Entry, seal.At.UnixMilli()
 		}
 		if err := enc.Encode(line); err != nil {

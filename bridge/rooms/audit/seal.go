@@ -15,16 +15,15 @@ const (
 	sealEvery = time.Second
 	sealLease = 5 * time.Second
 	sealBatch = 500 // entries per read
-	// sealKeep is the minimum time between the seals that are kept. The
-	// newest seal covers all entries before it, so those in between can be
-	// dropped.
+	// sealKeep is the minimum time between the seals that are kept. The newest
+	// seal covers all earlier entries, so seals in between can be dropped.
 	sealKeep = time.Minute
 )
 
 // sealer remembers the last seal. It is zero before the first one.
 type sealer struct {
 	last proof.Seal
-	kept time.Time // of the last seal that is kept
+	kept time.Time // time of the last seal that is kept
 }
 
 // Run signs the new entries of the audit log until ctx ends. Only one daemon
@@ -56,7 +55,7 @@ func (au *Log) sealNew(ctx context.Context, known *sealer) error {
 		au.refuseToSeal("the last seal is not by a key of this daemon (was the key replaced without keeping the old one?)")
 		return nil
 	}
-	l.Through = last.Entry // which is signed
+	l.Through = last.Entry // signed data
 	was := known.last
 	if last.N < was.N || last.N == was.N && last.Hash != was.Hash || bridge.CompareEntries(l.Last, l.Through) < 0 {
 		au.refuseToSeal("the log was cut or rewritten after entry " + cmp.Or(was.Entry, last.Entry, "0-0"))
@@ -71,8 +70,8 @@ func (au *Log) sealNew(ctx context.Context, known *sealer) error {
 	return err
 }
 
-// lastSeal returns the last seal, which is zero before the first one. It returns
-// false if the seal is not by a key of the signer.
+// lastSeal returns the last seal. The seal is zero before the first one. It
+// returns false if the last seal has no key of the signer.
 func (au *Log) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 	if l.Sealed == "" {
 		return proof.Seal{}, true
@@ -81,9 +80,9 @@ func (au *Log) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 	return last, err == nil && last.Entry != ""
 }
 
-// sealAfter seals the entries after the last seal. It leaves them to
-// another daemon that has sealed in the meantime, which happens if the lease of
-// this one ended.
+// sealAfter seals the entries after the last seal. It does nothing if another
+// daemon has sealed in the meantime, which happens if the lease of this daemon
+// ended.
 func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known *sealer) error {
 	after := l.Sealed
 	for {
@@ -130,7 +129,7 @@ func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAu
 	}
 }
 
-// extend adds an entry to a seal, which only counts an event.
+// extend adds an entry to a seal. For an event, it only increases the count.
 func extend(s *proof.Seal, a bridge.AuditEntry) {
 	if s.Entry = a.Entry; a.Type != bridge.AuditEvent {
 		s.N, s.Hash = s.N+1, proof.HashAfter(a, s.Hash)
@@ -140,7 +139,7 @@ func extend(s *proof.Seal, a bridge.AuditEntry) {
 	}
 }
 
-// through returns the number of entries up to one.
+// through returns the number of entries up to and including the given one.
 func through(entries []bridge.AuditEntry, id string) int {
 	n := slices.IndexFunc(entries, func(a bridge.AuditEntry) bool { return bridge.CompareEntries(a.Entry, id) > 0 })
 	if n < 0 {
@@ -149,9 +148,9 @@ func through(entries []bridge.AuditEntry, id string) int {
 	return n
 }
 
-// deleted returns the reason why entries of the journal are missing after its last
-// seal, by the counts of Redis. It returns "" if none are, or if Redis does not
-// count.
+// deleted returns the reason that entries of the journal are missing after its
+// last seal, according to the counts of Redis. It returns "" if none are
+// missing, or if Redis has no counts.
 func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
 	if l.Added == 0 {
 		return ""
@@ -165,8 +164,7 @@ func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry,
 	return ""
 }
 
-// unsealable returns the reason why an entry must not be sealed. It returns ""
-// if the entry can be.
+// unsealable returns the reason that an entry must not be sealed, or "".
 func (au *Log) unsealable(a bridge.AuditEntry) string {
 	if a.Type == bridge.AuditEvent {
 		return ""
@@ -191,9 +189,9 @@ func (au *Log) Trim(ctx context.Context) error {
 	return au.Archive(ctx, now.Add(-au.store.EventsKept()))
 }
 
-// Archive removes events before a time, and keeps entries of the audit log. If its
-// seals fail, it stays as it is after its last seal. Nothing is removed that cannot be
-// kept.
+// Archive removes events before a time, and keeps entries of the audit log. If
+// it finds a problem with the seals, it does not change the log after its last
+// seal. It removes nothing that cannot be kept.
 func (au *Log) Archive(ctx context.Context, oldest time.Time) error {
 	through := ""
 	if au.signer != nil {
@@ -222,7 +220,7 @@ func (au *Log) TrimBefore(ctx context.Context, oldest time.Time) error {
 	for _, token := range seals {
 		s, err := au.PublicKeys().VerifySeal(token)
 		if err != nil {
-			continue // by a key that no longer exists
+			continue // signed by a key that no longer exists
 		}
 		if s.At.After(oldest) {
 			break

@@ -33,7 +33,7 @@ func (e *Room) delegate(ctx context.Context, a *engine.Click) (bridge.Actor, *br
 	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
 }
 
-// handOver delegates to another person: it adds the person as a responder and
+// handOver delegates to another person: it adds the person as a responder, and
 // mentions them.
 func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
@@ -79,8 +79,8 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
 }
 
-// handedOver reports whether a person was asked by name for a request on each of
-// the routes. Further clicks then mention no one again.
+// handedOver reports whether a person was asked by name for a request on each
+// of the routes. If so, further clicks mention no one again.
 func handedOver(i bridge.Interaction, routes []string, to string) bool {
 	return !slices.ContainsFunc(routes, func(route string) bool {
 		return !slices.ContainsFunc(i.Added, func(a bridge.Addition) bool {
@@ -89,8 +89,9 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 	})
 }
 
-// handsOver returns the routes on which an actor may delegate to a person, and what
-// nod cannot read to find out. The only name is empty if the request has one route.
+// handsOver returns the routes on which an actor may delegate to a person, and
+// the groups that nod cannot read. If the request has one route, the only name
+// is empty.
 func (e *Room) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
 		in, unread := e.engine.People.NamedIn(ctx, i.HandOver, to)

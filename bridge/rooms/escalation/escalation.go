@@ -1,7 +1,7 @@
-// Package escalation is the room of requests that no one answers: the steps of escalation
-// policies, reminders, snoozes and delegation. Package tell decides who is told, and how,
-// and the engine applies the deadline.
-// Start with [Room.Step].
+// Package escalation handles requests that no one answers: the steps of
+// escalation policies, reminders, snoozes and delegation. Package tell decides
+// who is notified, and how, and the engine applies the deadline. Start with
+// [Room.Step].
 package escalation
 
 import (
@@ -42,8 +42,8 @@ func New(e *engine.Engine, o engine.Options) *Room {
 	}
 }
 
-// Click applies a click on a control that postpones a reminder or delegates. It has no
-// objection to another one.
+// Click applies a click on a control that snoozes a reminder or delegates. It
+// does not object to other clicks.
 func (e *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
 	if a.Record.State.Final() || a.Form != nil {
 		return nil, nil //nolint:nilnil // no objection
@@ -61,11 +61,11 @@ func (e *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, err
 	return &v, err
 }
 
-// again is the delay before a step is tried again that something else came before.
+// again is the delay before a step is retried after another change came first.
 const again = 250 * time.Millisecond
 
-// Step takes the next step of an escalation policy exactly once: the store
-// accepts it only if it is still the next one.
+// Step takes the next step of an escalation policy exactly once. The store
+// accepts the step only if it is still the next one.
 func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -147,9 +147,9 @@ func (e *Room) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error
 	return engine.Amend(ctx, e.records, r, a)
 }
 
-// atOnce returns the steps of a policy of which the one with the index n waits for
-// nothing, because no one was told who could answer in the meantime. A step that gives
-// up keeps its time.
+// atOnce returns the steps of a policy with the step at the index n due
+// immediately, because no one was notified who could answer in the meantime. A
+// step that gives up keeps its time.
 func atOnce(steps []bridge.Step, n int) []bridge.Step {
 	if n < len(steps) && steps[n].GiveUp == "" {
 		steps = slices.Clone(steps)
@@ -158,8 +158,9 @@ func atOnce(steps []bridge.Step, n int) []bridge.Step {
 	return steps
 }
 
-// needed returns reminders that mention the responders who are still needed. A
-// destination where everyone has decided, or wants to be reminded later, has none.
+// needed returns reminders that mention the responders whose response is
+// missing. A destination has none if all of its responders have decided or
+// snoozed the request.
 func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	var out []bridge.Reminder
 	for n := range r.Interaction.Destinations {
@@ -183,7 +184,7 @@ func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	return out
 }
 
-// Remind sends a reminder. One to a card that was deleted, or whose channel is closed,
+// Remind sends a reminder. If the card was deleted or its channel is closed, it
 // posts the card again.
 func (e *Room) Remind(ctx context.Context, j bridge.Job) error {
 	err := e.remind(ctx, j)
@@ -195,7 +196,7 @@ func (e *Room) Remind(ctx context.Context, j bridge.Job) error {
 	return err
 }
 
-// missed handles a reminder to a card that was deleted.
+// missed handles a reminder whose card was deleted.
 func (e *Room) missed(ctx context.Context, j bridge.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if err != nil || j.Destination >= len(r.Reminders) {
@@ -235,7 +236,7 @@ func (e *Room) remind(ctx context.Context, j bridge.Job) error {
 	case !ok || m.Snoozer != "" && tell.Decided(r, m.Snoozer):
 		return nil
 	case !posted && r.Failures[m.Destination] != "":
-		return nil // the card says so
+		return nil // the card shows this
 	case !posted:
 		return bridge.Errorf(bridge.CodeUnavailable, "the card is not posted yet")
 	}
@@ -258,13 +259,14 @@ func (e *Room) remind(ctx context.Context, j bridge.Job) error {
 	return err
 }
 
-// remindedFor is the time in which reminders of several requests for the same people
-// in one channel become one.
+// remindedFor is the time in which reminders of several requests for the same
+// people in one channel become one.
 const remindedFor = time.Minute
 
-// collect claims the reminder of some people in a channel, and reports false if they
-// were reminded there just before. The reminder says how many other requests wait in
-// the channel. One that was opened after it waits for its own.
+// collect claims the reminder of people in a channel. It returns false if they
+// were reminded there recently. The reminder says how many other requests wait
+// in the channel. A request that was opened after it waits for its own
+// reminder.
 func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
 	key = "reminded:" + bridge.HashText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
@@ -285,7 +287,7 @@ func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder)
 			err.RetryAfter = max(wait, time.Second)
 			return key, false, err
 		}
-		key = "" // the next one would be too late
+		key = "" // the next reminder would be too late
 	}
 	others, _, err := e.engine.Pending(ctx, 0, func(o bridge.Record) (bool, error) {
 		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil
@@ -310,7 +312,7 @@ func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, err
 	if !waits {
 		err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
 			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
-			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // not by another click at the same time
+			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // no other click at the same time did this
 				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Until(m.Due)
 			}
 			return next
@@ -322,7 +324,7 @@ func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, err
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: fmt.Sprintf("nod will remind you at %s. The request stays open until %s.", render.When(due), render.When(i.Deadline))}, nil
 }
 
-// Untold records that a message which tells people of a request was given up.
+// Untold records that nod gave up a message that notifies people of a request.
 func (e *Room) Untold(ctx context.Context, j bridge.Job, why string) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	switch {

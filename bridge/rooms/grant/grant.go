@@ -1,6 +1,7 @@
-// Package grant is the room of standing approvals: an approval gives them, and they answer
-// later requests that they cover. It does not decide who may approve, and the store keeps
-// them only until they expire. Start with [Room.Open] and [Room.Resolve].
+// Package grant handles grants (standing approvals): an approval creates
+// grants, and grants answer later requests that they cover. It does not decide
+// who may approve. The store deletes grants when they expire. Start with
+// [Room.Open] and [Room.Resolve].
 package grant
 
 import (
@@ -38,9 +39,9 @@ func (gr *Room) Open(ctx context.Context, d *engine.Draft) error {
 	return nil
 }
 
-// covering returns the grants that together cover an interaction: one of the
-// exact request, or one for each rule that a part of it requires. It returns
-// none if any part is not covered under the current requirements.
+// covering returns the grants that together cover an interaction: one grant of
+// the exact request, or one grant for each required rule. It returns none if
+// any part is not covered under the current requirements.
 func (gr *Room) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
 	keys := i.GrantKeys()
 	if len(keys) == 0 {
@@ -107,8 +108,8 @@ func applies(g bridge.Grant, i bridge.Interaction) bool {
 }
 
 // enough reports whether the approvals of these people would approve the
-// interaction now. Each of them must still be able to approve: if one cannot,
-// people are asked again, and so they are while that is unknown.
+// interaction now. Each of them must still be able to approve. If one of them
+// cannot, or if that is unknown, people are asked again.
 func (gr *Room) enough(ctx context.Context, i bridge.Interaction, givers []bridge.Actor) bool {
 	var counted []bridge.Actor
 	slots := i.Slots()

@@ -21,8 +21,8 @@ func (gr *Room) List(ctx context.Context, agent string) ([]bridge.Grant, error) 
 	return all, err
 }
 
-// ListFor returns the grants that a person may see and revoke: those that the
-// person gave, those of a route where the person is a responder, and those of
+// ListFor returns the grants that a person may see and revoke: grants that the
+// person gave, grants of a route where the person is a responder, and grants of
 // an agent that the person owns.
 func (gr *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
 	who, _ = gr.engine.People.Identify(ctx, who)

@@ -29,9 +29,10 @@ func (ps *Room) Begin(ctx context.Context, person string) (options []byte, err e
 	return ps.Site.Create(person, existing, challenge)
 }
 
-// Confirm returns the options with which a person confirms a new key with one that
-// they have: nil for the first key. The options are those of Begin. A token, or a
-// browser that was left open, is not enough to add another key.
+// Confirm returns the options with which a person confirms a new key with an
+// existing key. It returns nil for the first key. Both options are those of
+// Begin. A token, or a browser that was left open, is not enough to add another
+// key.
 func (ps *Room) Confirm(ctx context.Context, person string, options []byte) ([]byte, error) {
 	mine, err := ps.Of(ctx, person)
 	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
@@ -80,13 +81,13 @@ func (ps *Room) confirmed(ctx context.Context, e Enrollment) error {
 	return err
 }
 
-// usedTTL is the time for which a signature is known to be used.
+// usedTTL is the time for which nod remembers that a signature was used.
 const usedTTL = 2 * bridge.TicketTTL
 
-// accept checks the response of a key to a statement, and records the use of the
-// key. It returns CodeForbidden for a signature that was used before: synchronized
-// passkeys have no counter that would show the reuse, and the counter of any other
-// passkey would report a copied key.
+// accept checks the response of a key to a statement, and records the use of
+// the key. It returns CodeForbidden for a signature that was used before.
+// Synchronized passkeys have no counter that shows the reuse, and with any
+// other passkey, the counter would wrongly indicate a copied key.
 func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey.Credential, signed []byte) (passkey.Assertion, error) {
 	a, used, err := ps.Site.Check(st, keys, signed)
 	if a.Signature == "" {
@@ -105,11 +106,11 @@ func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey
 	return a, ps.Use(ctx, used)
 }
 
-// tellTime is the time in which a person is told about a new key.
+// tellTime is the time limit for the notification about a new key.
 const tellTime = 5 * time.Second
 
-// tell sends a person a direct message. A message that no platform takes is only
-// logged, because the key was added.
+// tell sends a person a direct message. If no platform takes the message, the
+// failure is only logged, because the key was added.
 func (ps *Room) tell(ctx context.Context, c passkey.Credential) {
 	if ps.people == nil {
 		return
@@ -135,15 +136,15 @@ type Enrollment struct {
 	Person     string // established by the caller
 	Invitation string // empty after a sign-in
 	Label      string
-	Challenge  string // of the options, base64url
-	Response   []byte // of the browser
-	// Proof is the response of a key that the person has to the options of
-	// [Room.Confirm]. An invitation needs none.
+	Challenge  string // challenge of the options, base64url
+	Response   []byte // response of the browser
+	// Proof is the response of an existing key to the options of
+	// [Room.Confirm]. An invitation does not need a proof.
 	Proof []byte
 }
 
-// Added returns the key that an earlier call with the same challenge and response
-// added, because its answer may have been lost.
+// Added returns the key that an earlier call with the same challenge and
+// response added. The answer of that call may have been lost.
 func (ps *Room) Added(ctx context.Context, challenge string, response []byte) (passkey.Credential, bool) {
 	was, err := ps.notes.Note(ctx, secretNote("added", challenge))
 	if err != nil || was == "" {
@@ -207,7 +208,7 @@ func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, e
 	return c, err
 }
 
-// challenge takes the challenge of an enrollment.
+// challenge uses up the challenge of an enrollment.
 func (ps *Room) challenge(ctx context.Context, e Enrollment) ([]byte, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err

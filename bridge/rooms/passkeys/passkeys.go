@@ -1,6 +1,7 @@
-// Package passkeys is the room of the keys with which people prove their approvals: they
-// are added, revoked, and asked for by a ticket. Package passkey decides what a
-// signature covers. Start with [Room.Decide], which asks for a proof, and [Room.Sign].
+// Package passkeys handles the keys with which people prove their approvals: it
+// adds and revokes keys, and creates the tickets that ask for a proof. Package
+// passkey decides what a signature covers. Start with [Room.Decide], which asks
+// for a proof, and [Room.Sign].
 package passkeys
 
 import (
@@ -36,13 +37,13 @@ const (
 	maxLabel = 60
 )
 
-// Room keeps the keys of people. It is safe for concurrent use.
+// Room manages the keys of people. It is safe for concurrent use.
 type Room struct {
 	Signing
 	engine  *engine.Engine
 	notes   bridge.Notes
 	records bridge.Records
-	people  bridge.Directory // to tell people about their keys; may be nil
+	people  bridge.Directory // notifies people about their keys; may be nil
 	chats   map[string]bridge.Platform
 	log     *slog.Logger
 }
@@ -61,7 +62,7 @@ func (ps *Room) Ready() error {
 	return nil
 }
 
-// Of returns the keys of a person, oldest first, with revoked ones.
+// Of returns the keys of a person, including revoked ones, oldest first.
 func (ps *Room) Of(ctx context.Context, person string) ([]passkey.Credential, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (ps *Room) Of(ctx context.Context, person string) ([]passkey.Credential, er
 	return ps.Store.Passkeys(ctx, person)
 }
 
-// All returns the keys of all people, with revoked ones.
+// All returns the keys of all people, including revoked ones.
 func (ps *Room) All(ctx context.Context) ([]passkey.Credential, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (ps *Room) Use(ctx context.Context, c passkey.Credential) error {
 	return ps.Store.UsePasskey(ctx, c)
 }
 
-// now returns the time in the precision that is stored.
+// now returns the time with the precision of the store.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Administers reports whether a person can invite people and revoke any key.
@@ -120,8 +121,8 @@ type invitation struct {
 	Expires time.Time `json:"expires"`
 }
 
-// secretNote returns the key of a note about a secret, of which it has only the
-// hash.
+// secretNote returns the key of the note about a secret. The key contains only
+// the hash of the secret.
 func secretNote(kind, secret string) string {
 	return "passkey " + kind + ":" + bridge.HashText(secret)
 }

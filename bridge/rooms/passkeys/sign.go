@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// SignPage holds the content of the page of a ticket.
+// SignPage is the content of the page of a ticket.
 type SignPage struct {
 	Ticket bridge.Ticket
 	// Record is the request in the form that people see.
@@ -47,12 +47,12 @@ func noteNoPasskey(url string) string {
 // ticketKey returns the key of a ticket. The secret is only in the link.
 func ticketKey(secret string) string { return "ticket:" + bridge.HashText(secret) }
 
-// ticketKept is the time for which the store keeps a ticket, so that nod can say
-// what its signature recorded.
+// ticketKept is the time for which the store keeps a ticket, so that nod can
+// show which approval its signature recorded.
 const ticketKept = 24 * time.Hour
 
-// Decide makes a ticket for an approval that lacks the proof that its request requires,
-// and returns the verdict with its link.
+// Decide creates a ticket for an approval without the required proof, and
+// returns the verdict with the link of the ticket.
 func (ps *Room) Decide(ctx context.Context, d *engine.Decision) (*bridge.Verdict, error) {
 	if !d.Record.Unproven(d.Response) {
 		return nil, nil //nolint:nilnil // no objection
@@ -117,10 +117,10 @@ func (ps *Room) open(ctx context.Context, secret string) (bridge.Ticket, bridge.
 	return t, rec, nil
 }
 
-// SignPage returns what the page of a ticket shows. It changes nothing, so that
-// link previews are harmless. It returns CodeNotFound for a link that is not
-// valid or no longer valid, and CodeConflict if the request has ended without
-// its signature or changed since the link was made.
+// SignPage returns the content of the page of a ticket. It changes nothing, so
+// link previews are harmless. It returns CodeNotFound for a link that is
+// invalid or expired. It returns CodeConflict if the request has closed without
+// the signature, or has changed since the link was created.
 func (ps *Room) SignPage(ctx context.Context, secret string) (SignPage, error) {
 	t, rec, err := ps.open(ctx, secret)
 	if err != nil {
@@ -145,9 +145,9 @@ func (ps *Room) SignPage(ctx context.Context, secret string) (SignPage, error) {
 	return out, nil
 }
 
-// prove checks the response of a passkey for a ticket, and adds its signature to
-// the response of the person. The ticket may have been changed in the store, so
-// the statement must be about the response, and its input.
+// prove checks the response of a passkey for a ticket, and adds its signature
+// to the response of the person. The ticket may have been changed in the store,
+// so prove checks that the statement is about the response and its input.
 func (ps *Room) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket, signed json.RawMessage) (bridge.Response, error) {
 	r := t.Response
 	if r.ApprovedDigest = ""; len(r.Input) > 0 {
@@ -172,9 +172,9 @@ func (ps *Room) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket
 }
 
 // Sign records the approval of a ticket with the response of a passkey, in the
-// same way as a click, and returns the note for the person. A repeat returns the
-// same note. Sign returns the errors of SignPage, and CodeForbidden for a
-// signature that does not count. Nothing is recorded then.
+// same way as a click, and returns the note for the person. A repeat returns
+// the same note. It returns the errors of SignPage, and CodeForbidden for an
+// invalid signature. After an error, nothing is recorded.
 func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage) (string, error) {
 	t, rec, err := ps.open(ctx, secret)
 	if err != nil {
@@ -194,7 +194,8 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 	}
 	r, err := ps.prove(ctx, i, t, signed)
 	if err != nil {
-		// The first try may have been recorded while this one waited for it.
+		// The first attempt may have been recorded while this one waited for
+		// it.
 		if _, now, again := ps.open(ctx, secret); again == nil && t.Recorded(now) {
 			return words.Recorded(now), nil
 		}
@@ -212,7 +213,7 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", refusal.Note)
 	}
 	switch {
-	case t.Recorded(got): // also by the same signature, at the same time
+	case t.Recorded(got): // even if the same signature did it at the same time
 		return words.Recorded(got), nil
 	case result == bridge.BallotLate:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.Late(got, actor))

@@ -8,10 +8,10 @@ import (
 	"github.com/nodbridge/nod/bridge/words"
 )
 
-// WhatStops says what a stop does, and what it cannot do.
+// WhatStops explains the effect and the limits of a stop.
 const WhatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A step that is running may still finish."
 
-// WhatResumes says what a resumption does.
+// WhatResumes explains the effect of resuming a session.
 const WhatResumes = "Its new requests are shown again. What was cancelled stays cancelled."
 
 const (
@@ -22,8 +22,8 @@ const (
 	noteNotStopped   = "This session is not stopped. Nothing was changed."
 )
 
-// Click applies a click on the message of a session. It has no objection to one on
-// another card.
+// Click applies a click on the message of a session. It does not object to
+// clicks on other cards.
 func (se *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
 	c := a.Control
 	switch {

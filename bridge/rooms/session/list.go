@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// The numbers of newest requests to examine: of a session, and for the list of
-// sessions.
+// The maximum number of newest requests to examine, for a session and for the
+// list of sessions.
 const (
 	sessionLooked  = 20
 	sessionsListed = 200
@@ -21,7 +21,8 @@ func (se *Room) List(ctx context.Context, agent string) ([]bridge.Session, error
 	return se.list(ctx, agent, func([]bridge.Interaction) bool { return true })
 }
 
-// ListFor returns the sessions of List of which a person may read a request.
+// ListFor returns the sessions of List that have a request that the person may
+// read.
 func (se *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
 	who = se.identify(ctx, who)
 	return se.list(ctx, "", func(requests []bridge.Interaction) bool { return se.sees(ctx, who, requests) })
@@ -65,8 +66,8 @@ func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Intera
 	return found, nil
 }
 
-// listed returns the index of a session in the list, to which it adds the
-// session. It returns -1 for a session that the caller may not see.
+// listed returns the index of a session in the list. It adds a missing session.
+// It returns -1 for a session that the caller may not see.
 func (se *Room) listed(
 	ctx context.Context, found *[]bridge.Session, agent, session string, may func([]bridge.Interaction) bool,
 ) (int, error) {
@@ -125,7 +126,7 @@ func (se *Room) recent(ctx context.Context, f bridge.ListFilter) ([]bridge.Recor
 }
 
 // requests returns the newest requests of a session. For a reported session
-// without requests, it returns one that its route would have.
+// without requests, it returns a request that represents its route.
 func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.Interaction, error) {
 	records, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Session: session, Limit: sessionLooked})
 	out := make([]bridge.Interaction, len(records))
@@ -139,7 +140,8 @@ func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.I
 	if err != nil || !known {
 		return nil, err
 	}
-	// The people of its route may see a session that has not asked anything.
+	// The people of its route may see a session that has not asked for
+	// anything.
 	route := se.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)]
 	return []bridge.Interaction{{
 		Agent: agent, Ask: bridge.Ask{Session: session, Route: s.Route},
@@ -147,8 +149,8 @@ func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.I
 	}}, nil
 }
 
-// each calls f with the newest requests of the session of an agent, or of each
-// configured agent with such a session if agent is empty.
+// each calls f with the newest requests of a session of an agent. If agent is
+// empty, it does so for each configured agent with such a session.
 func (se *Room) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
 	if session == "" {
 		return bridge.Errorf(bridge.CodeInvalid, "session: required")

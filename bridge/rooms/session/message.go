@@ -12,8 +12,8 @@ import (
 
 const noteFinished = "This session has finished. Nothing was sent."
 
-// message passes the text of a submitted dialog to the agent, or fills the dialog. The
-// noter tells the chat what becomes of the message.
+// message passes the text of a submitted dialog to the agent, or fills the
+// dialog. The noter reports the outcome of the message in the chat.
 func (se *Room) message(ctx context.Context, a *engine.Click) (*bridge.Verdict, error) {
 	if !a.Record.Interaction.IsSession() {
 		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
@@ -44,7 +44,7 @@ func (se *Room) message(ctx context.Context, a *engine.Click) (*bridge.Verdict, 
 	return &said, err
 }
 
-// steering returns the message that a submitted dialog stands for.
+// steering returns the message of a submitted dialog.
 func steering(a *engine.Click) bridge.Steering {
 	i := a.Record.Interaction
 	s := bridge.Steering{

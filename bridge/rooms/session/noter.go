@@ -10,16 +10,18 @@ import (
 )
 
 const (
-	// notePoll is the time between checks for authors to tell something.
+	// notePoll is the interval at which nod looks for messages whose authors
+	// need a report.
 	notePoll = time.Second
-	// noteLease is the time after which another daemon tells an author.
+	// noteLease is the time after which another daemon reports to an author.
 	noteLease = 30 * time.Second
 	// noteTime is the time limit for one note.
 	noteTime = 10 * time.Second
 )
 
-// noter tells the authors of messages for sessions what became of them. One
-// daemon at a time tells an author, so that notes never go back in time.
+// noter reports the outcome of messages for sessions to their authors. Only one
+// daemon at a time reports to an author, so that notes never show an older
+// state.
 type noter struct {
 	store     bridge.Steerings
 	platforms map[string]bridge.Platform
@@ -28,7 +30,7 @@ type noter struct {
 	log       *slog.Logger
 }
 
-// wake makes run look for authors at once.
+// wake makes run look for messages immediately.
 func (n *noter) wake() {
 	select {
 	case n.nudge <- struct{}{}:
@@ -56,8 +58,8 @@ func (n *noter) run(ctx context.Context) {
 	}
 }
 
-// tell writes the status of a message next to it. If the platform cannot be
-// reached now, the note is tried again once the lease ends.
+// tell writes the status of a message next to it. If the platform is
+// unreachable now, the note is retried after the lease ends.
 func (n *noter) tell(ctx context.Context, s bridge.Steering) {
 	if s.Told != s.Fate && s.Where != nil {
 		p, ok := n.platforms[s.Where.Platform].(bridge.SteeringNoter)

@@ -23,8 +23,9 @@ const (
 		render.LabelAnswer + " on the card."
 )
 
-// Lifetimes of the notes about replies: longer than a platform repeats one, and
-// the pause between two hints for the same person and thread.
+// Lifetimes of the notes about replies: longer than the time in which a
+// platform repeats a reply, and the pause between two hints for the same person
+// and thread.
 const (
 	replyKept = 24 * time.Hour
 	hintEvery = time.Hour
@@ -46,7 +47,7 @@ func NewReplies(e *engine.Engine, sessions *Room, o engine.Options) *Replies {
 	return &Replies{engine: e, sessions: sessions, notes: o.Store, shown: &engine.ShownSessions{Notes: o.Store}, keys: o.Keys, log: o.Log}
 }
 
-// meant is a pending request that a reply can be about.
+// meant is a pending request to which a reply may belong.
 type meant struct {
 	record      bridge.Record
 	destination int
@@ -109,9 +110,9 @@ func (l *Replies) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, err
 	return bridge.Verdict{}, nil
 }
 
-// standing refuses a reply that does not count because of the capacity in which it
-// was written. An edit of a reply that counted is refused each time, even when its
-// card is closed, and anything else as seldom as a hint.
+// standing refuses a reply that does not count because of the capacity in which
+// it was written. It refuses each edit of a reply that counted, even if the
+// card is closed. It refuses anything else as rarely as it gives hints.
 func (l *Replies) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
 	if right.Why == "" {
 		return bridge.Verdict{}, nil
@@ -129,8 +130,8 @@ func (l *Replies) standing(ctx context.Context, s bridge.Said, right bridge.Righ
 	return l.hint(ctx, s, note)
 }
 
-// steer passes a reply to the session of a card. The noter tells the author what
-// becomes of it.
+// steer passes a reply to the session of a card. The noter reports the outcome
+// to the author.
 func (l *Replies) steer(ctx context.Context, s bridge.Said, in engine.ShownSession) (bridge.Verdict, error) {
 	if s.Text == "" {
 		to := bridge.Steering{Agent: in.Agent, Session: in.Session, Route: in.Route, By: s.Actor}
@@ -190,7 +191,7 @@ func (l *Replies) candidates(ctx context.Context, s bridge.Said) ([]meant, error
 	return out, err
 }
 
-// saidKey returns the key of the note that a reply has counted.
+// saidKey returns the key of the note that marks a reply as counted.
 func saidKey(s bridge.Said) string {
 	return "said:" + s.Actor.Platform + "/" + s.Card.Channel + "/" + s.Message
 }
@@ -216,8 +217,9 @@ func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Ve
 	return said, err
 }
 
-// hint returns a note that a reply is not an answer, at most once within
-// hintEvery for each person and thread, because people also talk in threads.
+// hint returns a note that a reply does not answer a request. Each person gets
+// it at most once within hintEvery for each thread, because people also talk in
+// threads.
 func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
 	first, err := bridge.Claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
 	if err != nil || !first {
@@ -226,8 +228,8 @@ func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
 }
 
-// which asks which of several pending requests a reply is about. It names the
-// text questions among them.
+// which asks the person to which of several pending requests a reply belongs.
+// It names the text questions among them.
 func (l *Replies) which(open []meant) string {
 	head := strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"
 	if len(open) == 1 {
