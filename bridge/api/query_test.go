@@ -52,7 +52,7 @@ func TestMistakesAreNotIgnored(t *testing.T) {
 		{"GET", "/v1/nothing", "", nil, 404, "path not found"},
 		{"POST", "/v1/interactions", "null", nil, 400, "not null"},
 		{"POST", "/v1/sessions/s/cancel", " null ", nil, 400, "not null"},
-		{"POST", "/v1/interactions", `{"prompt":"?","session":".."}`, nil, 400, "is not a name"},
+		{"POST", "/v1/interactions", `{"prompt":"?","session":".."}`, nil, 400, "a URL cannot contain it"},
 	} {
 		status, body, h := call(x.method, x.path, x.body, x.header)
 		if status != x.status || !strings.Contains(body, x.says) || (status == 405) != (h.Get("Allow") != "") {

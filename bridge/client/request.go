@@ -130,8 +130,7 @@ func why(reason func() string) string {
 // whole returns an error unless rec is a record of a nod daemon for the request
 // with an ID, or for any request if id is empty, and its parts are consistent.
 // The parts of a record that the daemon itself could not verify may be
-// inconsistent. If an earlier call got the answer, whole returns a
-// RepeatedError.
+// inconsistent. It returns a RepeatedError if an earlier call got the answer.
 func whole(rec bridge.Record, id bridge.ID) error {
 	i, resp := rec.Interaction, rec.Response
 	if rec.Repeated && rec.State == "" {

@@ -57,7 +57,7 @@ func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response includes shifts that end or begin within a second
+	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response includes shifts next to this time
 		return s.Start != nil && at.Before(*s.Start) || s.End != nil && !at.Before(*s.End)
 	})
 	var entries []Entry

@@ -467,7 +467,7 @@ export interface SessionReport {
   host?: string;
   // Last message of the agent. At most 1500 characters.
   last_message?: string;
-  // Text that started the session, which is the title unless there is one. At most 200 characters.
+  // Text that started the session, which is the default title. At most 200 characters.
   prompt?: string;
   // Route of the session (default "default"). At most 100 bytes.
   route?: string;
@@ -483,7 +483,7 @@ export interface SessionReport {
   title?: string;
   // Report only a session that was reported before.
   update?: boolean;
-  // What a waiting session waits for. At most 200 characters.
+  // Input that a waiting session needs. At most 200 characters.
   waits_for?: string;
 }
 

@@ -514,7 +514,7 @@ class SessionReport(TypedDict, total=False):
     host: str
     # Last message of the agent. At most 1500 characters.
     last_message: str
-    # Text that started the session, which is the title unless there is one. At most 200 characters.
+    # Text that started the session, which is the default title. At most 200 characters.
     prompt: str
     # Route of the session (default "default"). At most 100 bytes.
     route: str
@@ -530,7 +530,7 @@ class SessionReport(TypedDict, total=False):
     title: str
     # Report only a session that was reported before.
     update: bool
-    # What a waiting session waits for. At most 200 characters.
+    # Input that a waiting session needs. At most 200 characters.
     waits_for: str
 
 
