@@ -21,7 +21,7 @@ type api struct {
 	token  string
 	rest   *discordgo.Session // computes permissions
 	client *http.Client
-	health *platforms.HealthBox // told if Discord refuses the token
+	health *platforms.HealthBox // called when Discord refuses the token
 }
 
 // newAPI returns a client that does not retry or wait on its own. If
@@ -43,7 +43,7 @@ func newAPI(token, apiURL string, c *http.Client, health *platforms.HealthBox) (
 	s.StateEnabled = false
 	s.ShouldRetryOnRateLimit = false
 	s.MaxRestRetries = 0
-	s.LogLevel = -1 // it prints what it sends
+	s.LogLevel = -1 // the SDK logs the requests that it sends
 	return &api{token: token, rest: s, client: &copied, health: health}, nil
 }
 
@@ -66,7 +66,7 @@ func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
-// maxAnswer limits the size of an answer: a message with a card in it.
+// maxAnswer is the maximum size of a response: a message with a card.
 const maxAnswer = 8 << 20
 
 // userAgent is in the form that Discord demands.
@@ -97,8 +97,8 @@ func (a *api) send(ctx context.Context, method, endpoint string, args any, f *di
 	return a.request(ctx, method, endpoint, kind, raw, out)
 }
 
-// request makes a request. The SDK's own requests hold up each other, drop the
-// time to wait of an answer that is not JSON, and have no code for some errors.
+// request makes a request. The SDK's own requests block each other, ignore the
+// wait time in a response that is not JSON, and lack a code for some errors.
 func (a *api) request(ctx context.Context, method, endpoint, kind string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -131,7 +131,7 @@ func (a *api) request(ctx context.Context, method, endpoint, kind string, body [
 	return nil
 }
 
-// application is the answer of Get Current Application. The SDK's type has no
+// application is the response of Get Current Application. The SDK's type has no
 // endpoint.
 type application struct {
 	ID       string  `json:"id"`

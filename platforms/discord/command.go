@@ -33,8 +33,8 @@ var command = &discordgo.ApplicationCommand{
 	},
 }
 
-// confirmed is the option that confirms a link after nod has shown whose account
-// it is.
+// confirmed is the option that confirms a link after nod has shown the owner of
+// the account.
 var confirmed = &discordgo.ApplicationCommandOption{
 	Type: discordgo.ApplicationCommandOptionString, Name: "confirm", Description: "yes, if it is your own account",
 	Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "yes", Value: "yes"}},
@@ -70,8 +70,8 @@ type commands struct {
 }
 
 // register registers the command, once for each process. It updates an existing
-// command of that name and leaves others unchanged. If it fails, everything
-// except the command works.
+// command of that name and does not change other commands. If it fails,
+// everything except the command works.
 func (cm *commands) register(ctx context.Context) {
 	cm.mu.Lock()
 	done := cm.registered
@@ -102,8 +102,8 @@ func (cm *commands) run(ctx context.Context, sink bridge.Sink, in interaction, w
 	return note(answer)
 }
 
-// turn runs the command of a list again, and shows a page of its answer in place
-// of the one that was clicked.
+// turn runs the command of a list again, and shows a page of its reply in place
+// of the current page.
 func (cm *commands) turn(
 	ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor, text string, page int,
 ) reply {

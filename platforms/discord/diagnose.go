@@ -33,7 +33,7 @@ var permissions = []struct {
 	{discordgo.PermissionEmbedLinks, "Embed Links", false, "to let Discord preview links; requests are shown without it"},
 }
 
-// What an administrator does in Discord's developer portal.
+// Instructions for the settings in Discord's developer portal.
 const (
 	atApplication = "discord.com/developers/applications > your application > "
 
@@ -75,7 +75,8 @@ func (dr doctor) invite(ctx context.Context) (string, error) {
 	return inviteURL(app.ID), nil
 }
 
-// diagnose checks the token, the way in of clicks, the channels and the clock.
+// diagnose checks the token, the delivery of clicks, the channels and the
+// clock.
 func (dr doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	r := &platforms.Report{Platform: dr.name}
 	var me discordgo.User
@@ -151,7 +152,7 @@ func (dr doctor) role(ctx context.Context, r *platforms.Report, group string) {
 	}
 }
 
-// channel checks what the bot may do in a channel.
+// channel checks the permissions of the bot in a channel.
 func (dr doctor) channel(ctx context.Context, r *platforms.Report, d bridge.Destination, me, app string) {
 	check := "channel." + d.Channel
 	if strings.HasPrefix(d.Channel, "@") {

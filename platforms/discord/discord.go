@@ -6,10 +6,10 @@
 // person; forms.go has the modals, and command.go the slash command. The poster
 // sends and edits cards (post.go, edit.go).
 //
-// The gateway connection is its own: the SDK cannot resume a session reliably,
-// reconnects without a limit, and cannot decode the components of current
-// modals. Requests use the SDK's RequestWithBucketID, because its structs have
-// no nonce and cannot carry those components.
+// nod has its own code for the gateway connection, because the SDK cannot
+// resume a session reliably, reconnects without a limit, and cannot decode the
+// components of current modals. Requests use the SDK's RequestWithBucketID,
+// because its structs have no nonce and cannot carry those components.
 //
 // The package calls Discord and receives its callbacks. The sink applies clicks,
 // and package discordmsg builds messages and modals.
@@ -170,9 +170,10 @@ func (p *Platform) Thread(
 	return p.places.thread(ctx, d, first, title)
 }
 
-// Post implements bridge.Platform. It is idempotent: the message is recorded
-// in parts before it gets its card, and for a few minutes Discord answers a
-// repeated nonce with the first message. A notice is complete after one request.
+// Post implements bridge.Platform. It is idempotent: nod records the message in
+// parts before the message becomes a card, and for a few minutes, Discord
+// answers a repeated nonce with the first message. A notice is complete after
+// one request.
 func (p *Platform) Post(
 	ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts,
 ) (bridge.MessageRef, error) {
@@ -184,9 +185,9 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 	return p.poster.update(ctx, ref, v, parts)
 }
 
-// Remind implements bridge.ReminderPoster. It posts a reply to the card that mentions
-// only r.Users, whatever its text contains. Without Read Message History, it
-// posts a separate message.
+// Remind implements bridge.ReminderPoster. It posts a reply to the card. The
+// reply mentions only r.Users, regardless of its text. Without Read Message
+// History, it posts a separate message.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
 }
@@ -219,8 +220,8 @@ func (p *Platform) Pings(ctx context.Context, group string) bool { return p.peop
 // Invite returns the URL that adds the bot to a server.
 func (p *Platform) Invite(ctx context.Context) (string, error) { return p.doctor.invite(ctx) }
 
-// Diagnose implements bridge.Diagnoser. It checks no intents, because nod needs no
-// privileged one.
+// Diagnose implements bridge.Diagnoser. It does not check intents, because nod
+// needs no privileged intent.
 func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	return p.doctor.diagnose(ctx, needs)
 }

@@ -32,8 +32,8 @@ func old(message string, now time.Time) bool {
 }
 
 // change edits a message. Discord refuses an edit in an archived thread, so
-// change reopens the thread first. Discord archives it again after its time. In a
-// thread that stays closed, people cannot click either:
+// change reopens the thread first. Discord archives the thread again after its
+// archive time. In a thread that stays closed, people cannot click either:
 // github.com/discord/discord-api-docs/issues/7900.
 func (po *poster) change(ctx context.Context, ref bridge.MessageRef, e edit, f *discordmsg.File, out any) error {
 	endpoint := discordgo.EndpointChannelMessage(ref.Channel, ref.Message)

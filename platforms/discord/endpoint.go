@@ -25,7 +25,7 @@ const (
 type endpoint struct {
 	key  ed25519.PublicKey
 	log  *slog.Logger
-	seen platforms.Seen // interactions, against replays
+	seen platforms.Seen // recent interactions, to detect replays
 }
 
 // serve returns the handler of the endpoint. It responds with 401 to requests

@@ -11,12 +11,11 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// unnamedPause is the pause after an error that limits the rate and has no time
-// to wait.
+// unnamedPause is the pause after a rate limit error without a wait time.
 const unnamedPause = 20 * time.Second
 
-// Errors is the table of the errors of Discord's API, by their JSON code, or else
-// their HTTP status: docs.discord.com/developers/topics/opcodes-and-status-codes.
+// Errors is the table of the errors of Discord's API, by JSON code or by HTTP
+// status: docs.discord.com/developers/topics/opcodes-and-status-codes.
 var Errors = platforms.Table{
 	{About: platforms.AboutService, Errors: []string{
 		"500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout",
@@ -102,8 +101,8 @@ type refusal struct {
 	Errors     json.RawMessage `json:"errors"`
 }
 
-// classify gives an answer of the API that is not a success the row of its table.
-// A refusal of the token only starts a second look.
+// classify assigns a row of the table to a response that is not a success. A
+// refusal of the token only triggers another check of the token.
 func (a *api) classify(resp *http.Response, raw []byte) error {
 	var r refusal
 	parsed := json.Unmarshal(raw, &r) == nil
@@ -144,8 +143,8 @@ func (a *api) classify(resp *http.Response, raw []byte) error {
 	return row.Err(cause, "discord: %s", text)
 }
 
-// closedToUs reports whether an error means that a thread takes no messages from
-// the bot: it was deleted or locked, or a permission is missing.
+// closedToUs reports whether an error means that the bot cannot write in a
+// thread: the thread was deleted or locked, or a permission is missing.
 func closedToUs(err error) bool {
 	return platforms.Is(err, platforms.AboutThread, platforms.AboutSetting, platforms.AboutChannel, platforms.AboutClosed)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// forms opens modals and takes what people submit in them.
+// forms opens modals and handles their submissions.
 type forms struct {
 	sink bridge.Sink
 	log  *slog.Logger
@@ -59,13 +59,13 @@ func (fs forms) reveal(v bridge.View) reply {
 	return private(m)
 }
 
-// submitToken returns the token of a modal, which submits the whole answer or
-// one page of it.
+// submitToken returns the token of a modal, which submits the complete answer
+// or one page of it.
 func submitToken(f bridge.Form) string {
 	i := f.View.Record.Interaction
 	action := bridge.ActionSubmit
 	if f.Control.Option >= bridge.OptionPage && discordmsg.Collects(i) {
-		action = bridge.ActionPick // what is submitted is the review behind the last page
+		action = bridge.ActionPick // the submission is the review after the last page
 	}
 	return f.View.Token(action, f.Control.Question, f.Control.Option)
 }
@@ -86,7 +86,7 @@ func (fs forms) submitted(ctx context.Context, in interaction, c bridge.Click) r
 // the typed confirmation.
 func inputs(in interaction) (map[int]bridge.Input, string) {
 	all, typed := map[int]bridge.Input{}, ""
-	others := map[int]bool{} // whether the text in addition to the options is among them
+	others := map[int]bool{} // whether the inputs include the text in addition to the options
 	for _, label := range in.Data.Components {
 		f := label.Component
 		if f.CustomID == discordmsg.TypedField && f.Value != nil {
@@ -113,8 +113,8 @@ func inputs(in interaction) (map[int]bridge.Input, string) {
 		case f.Values != nil:
 			got.Options = append(got.Options, indexes(f.Values)...)
 		case f.Value != nil:
-			// A radio group and a text input both have a single value. The engine
-			// reads the one that the question takes.
+			// A radio group and a text input both have a single value. The
+			// engine uses the value that the question accepts.
 			got.Text = *f.Value
 			if n, err := strconv.Atoi(*f.Value); err == nil {
 				got.Options = append(got.Options, n)
@@ -185,7 +185,7 @@ func indexes(values []string) []int {
 	for _, v := range values {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			n = -1 // no question has it
+			n = -1 // no question has this index
 		}
 		out = append(out, n)
 	}

@@ -35,15 +35,15 @@ const (
 )
 
 const (
-	openTimeout  = 20 * time.Second // of each step until the session is ready
+	openTimeout  = 20 * time.Second // time limit of each step until the session is ready
 	writeTimeout = 10 * time.Second
 	maxFrame     = 16 << 20
 	retryFirst   = time.Second
 	retryMost    = time.Minute
-	resumeTries  = 3 // failed connections before the session is given up
+	resumeTries  = 3 // number of failed connections before the session is abandoned
 )
 
-// Close codes after which connecting again is useless, and those that end the
+// Close codes after which a reconnect is useless, and close codes that end the
 // session.
 var (
 	fatalCodes = []websocket.StatusCode{4004, 4010, 4011, 4012, 4013, 4014}
@@ -60,21 +60,21 @@ var (
 type gateway struct {
 	api      *api
 	token    string
-	sockets  *http.Client // connects to the gateway, whose URL is not rewritten
+	sockets  *http.Client // connects to the gateway, whose URL is not replaced
 	unpaced  bool
-	deaf     time.Duration // without a heartbeat answer
+	deaf     time.Duration // longest time without a heartbeat answer
 	health   *platforms.HealthBox
-	commands *commands // registered as soon as the session is ready
+	commands *commands // called as soon as the session is ready
 	log      *slog.Logger
 }
 
 // session is a gateway session. It outlives its connection: Discord keeps it
 // for a while, and sends the missed events to a connection that resumes it. A
-// session without an ID has to be started.
+// session without an ID must be started first.
 type session struct {
 	id    string
 	bot   string // ID of the bot's user
-	url   string // to resume at
+	url   string // position for resuming
 	seq   atomic.Int64
 	tries int // failed connections since the session was ready
 }
@@ -124,7 +124,7 @@ func (g *gateway) run(ctx context.Context, to *inbound) error {
 			wait = retryFirst
 		}
 		if s.id != "" && s.tries == 0 && time.Since(began) > startGap {
-			continue // it was ready for some time, so it is resumed immediately
+			continue // the session was ready for some time, so it is resumed immediately
 		}
 		pause := wait
 		if e, ok := errors.AsType[*bridge.Error](err); ok {
@@ -135,7 +135,7 @@ func (g *gateway) run(ctx context.Context, to *inbound) error {
 	}
 }
 
-// cause returns what an administrator may read of an error of the connection.
+// cause returns the part of a connection error that an administrator may read.
 func cause(err error) string {
 	if _, ours := errors.AsType[*bridge.Error](err); ours {
 		return bridge.PublicError(err).Message
@@ -149,7 +149,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// badToken is the code with which the gateway refuses a token.
+// badToken is the close code for an invalid token.
 const badToken = 4004
 
 // inbox handles interactions and replies. It does not block: a reader that waits
@@ -167,8 +167,8 @@ func (in inbox) take(ctx context.Context, author string, handle platforms.Handle
 	in.work.Do(ctx, wait, handle, leave)
 }
 
-// connect holds one connection of a session, from Hello to its end. It resumes
-// the session if that has an ID, and starts it otherwise.
+// connect runs one connection of a session, from Hello to its end. It resumes a
+// session that has an ID. Otherwise, it starts the session.
 func (g *gateway) connect(
 	ctx context.Context, s *session, url string, last *time.Time, in inbox,
 ) error {
@@ -237,8 +237,8 @@ func (c *connection) serve(ctx context.Context) error {
 		return err
 	}
 	c.acked.Store(time.Now().UnixNano())
-	// Reads do not end with ctx, but with the connection: a close frame ends the
-	// session at Discord too.
+	// Reads end with the connection and not with ctx, because a close frame
+	// would also end the session at Discord.
 	ended := make(chan struct{})
 	var beats sync.WaitGroup
 	defer beats.Wait()
@@ -317,7 +317,7 @@ func (c *connection) event(ctx context.Context, f frame) error {
 		c.in.take(ctx, "", func(ctx context.Context) func(context.Context) { return c.in.to.handle(ctx, raw) })
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
 		m, ok := parseSaid(f.D, c.s.bot)
-		if f.T == "MESSAGE_UPDATE" { // Discord also sends it when it adds the preview of a link
+		if f.T == "MESSAGE_UPDATE" { // Discord also sends this event when it adds the preview of a link
 			ok = ok && m.Edited != "" && c.in.to.seen.First(m.ID+" "+m.Edited, seenFor)
 		}
 		if ok {
@@ -347,7 +347,7 @@ func (c *connection) ready(ctx context.Context) {
 
 // beat sends heartbeats until the connection or ctx ends. It closes the
 // connection at the end of ctx. It returns true if heartbeats stay unanswered,
-// or the session does not become ready.
+// or if the session does not become ready.
 func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
 	late := time.Now().Add(openTimeout)
 	next := time.NewTimer(time.Duration(rand.Float64() * float64(c.every)))
@@ -359,7 +359,7 @@ func (c *connection) beat(ctx context.Context, ended <-chan struct{}) bool {
 		case <-ended:
 			return false
 		case <-ctx.Done():
-			_ = c.conn.Close(websocket.StatusNormalClosure, "") // the reader ends in any case
+			_ = c.conn.Close(websocket.StatusNormalClosure, "") // the reader ends in either case
 			return false
 		case <-next.C:
 			if c.heartbeat(ctx) != nil {

@@ -30,8 +30,8 @@ type inbound struct {
 	log      *slog.Logger
 }
 
-// handle applies an authenticated interaction. It returns a function that replies
-// to the person, which may be nil. The click is in the store when it returns.
+// handle applies an authenticated interaction. It returns a function that
+// replies to the person, or nil. The click is stored before handle returns.
 func (ib *inbound) handle(ctx context.Context, raw []byte) (then func(context.Context)) {
 	var in interaction
 	if err := json.Unmarshal(raw, &in); err != nil || !in.known() {
@@ -55,24 +55,25 @@ func (ib *inbound) handle(ctx context.Context, raw []byte) (then func(context.Co
 }
 
 const (
-	// seenFor is the time for which an interaction that arrives again is known.
+	// seenFor is the time for which nod recognizes a repeated interaction.
 	seenFor = 15 * time.Minute
 	// afterwards is the time limit for everything that follows a recorded click.
 	afterwards = 10 * time.Second
-	// replyWait is the time for which a reply is tried again, and in time.
+	// replyWait is the time for which nod retries a reply. The reply is still
+	// in time.
 	replyWait = 1500 * time.Millisecond
-	// rivalFor is the time for which the health names another program.
+	// rivalFor is the time for which the health reports another program.
 	rivalFor = time.Hour
 )
 
-// reply responds to an interaction. If the person would not see the response, it
-// sends what that says in another way.
+// reply responds to an interaction. If the person would not see the response,
+// it sends the same text in another way.
 func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 	endpoint := discordgo.EndpointInteractionResponse(in.ID, in.Token)
 	err := platforms.Told(ctx, replyWait, func(unclear bool) error {
 		err := ib.api.send(ctx, http.MethodPost, endpoint, r, r.file, nil)
 		if unclear && platforms.Is(err, platforms.AboutRival) {
-			return nil // it was nod itself that responded
+			return nil // nod itself responded before
 		}
 		return err
 	})
@@ -80,7 +81,7 @@ func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 		err = ib.api.do(ctx, http.MethodPost, endpoint, r.short(), nil)
 	}
 	switch {
-	case platforms.Is(err, platforms.AboutRival): // the person sees what the other program responded
+	case platforms.Is(err, platforms.AboutRival): // the person sees the response of the other program
 		ib.health.Warn("another program uses the token of this bot, and responds to a part of the clicks", rivalFor)
 		if data, shows := r.followUp(); shows {
 			err = ib.api.send(ctx, http.MethodPost, discordgo.EndpointWebhookToken(in.Application, in.Token), data, r.file, nil)
@@ -96,8 +97,9 @@ func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 }
 
 // respond applies the interaction. It returns the reply, and a function to call
-// after the reply is sent, which may be nil. The reply never changes a card:
-// the poster does that and verifies the result, and a late reply would overwrite it.
+// after the reply is sent, or nil. The reply never changes a card. The poster
+// changes cards and verifies the result, and a late reply would overwrite its
+// changes.
 func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(context.Context)) {
 	c := in.click(ib.platform)
 	list, page, turned := in.turned()
@@ -127,7 +129,7 @@ func (ib *inbound) respond(ctx context.Context, in interaction) (reply, func(con
 func (ib *inbound) afterClick(in interaction, c bridge.Click, v bridge.Verdict) (reply, func(context.Context)) {
 	switch v.Kind {
 	case bridge.VerdictSettled:
-		if in.private() { // the review of a form; the card itself says so in a moment
+		if in.private() { // the review of a form; the card shows this in a moment
 			return redraw(discordmsg.Note(v.Note)), nil
 		}
 		return deferred, nil

@@ -83,7 +83,7 @@ func (in interaction) channels(who bridge.Actor) []string {
 	return []string{in.ChannelID}
 }
 
-// private reports whether the clicked message is one that only the person sees.
+// private reports whether the clicked message is visible only to the person.
 func (in interaction) private() bool {
 	return in.Message != nil && in.Message.Flags&discordgo.MessageFlagsEphemeral != 0
 }
@@ -108,16 +108,16 @@ func (in interaction) click(platform string) bridge.Click {
 	return c
 }
 
-// deferred is the reply to a click whose outcome the card shows. The poster
-// changes the card; a reply never does.
+// deferred is the reply to a click whose outcome the card shows. Only the
+// poster changes the card.
 var deferred = reply{Type: discordgo.InteractionResponseDeferredMessageUpdate}
 
 // reply is a response to an interaction.
 type reply struct {
 	Type discordgo.InteractionResponseType `json:"type"`
 	Data any                               `json:"data,omitempty"`
-	file *discordmsg.File                  // sent with it
-	text string                            // of a note
+	file *discordmsg.File                  // file sent with the reply
+	text string                            // link of a note
 }
 
 // note returns a text reply that only the person who clicked sees.
@@ -127,12 +127,12 @@ func note(text string) reply {
 	return r
 }
 
-// noteNotOpened tells a person that no form opened, because another program
+// noteNotOpened informs a person that no form opened, because another program
 // responded first.
 const noteNotOpened = "The form did not open, because another program responded to your click. Nothing was recorded. Click again."
 
-// followUp returns the message that says what the reply would have shown, to the
-// person only. It returns false if there is nothing to show.
+// followUp returns a message with the content of the reply, which only the
+// person sees. It returns false if there is nothing to show.
 func (r reply) followUp() (any, bool) {
 	switch r.Type {
 	case discordgo.InteractionResponseChannelMessageWithSource:
@@ -148,7 +148,7 @@ func (r reply) followUp() (any, bool) {
 	return nil, false
 }
 
-// short returns a note without its file.
+// short returns the note without its file.
 func (r reply) short() reply { return private(discordmsg.NoteShort(r.text)) }
 
 // private returns a new message that only the person who clicked sees.

@@ -14,16 +14,16 @@ import (
 )
 
 // listings are the commands that reply with a list. They change nothing, so a
-// click on a page button runs the command again, with the rights that the person
-// has at that time.
+// click on a page button runs the command again, with the current rights of the
+// person.
 var listings = []string{"pending", "mine", "grants", "sessions"}
 
 // pageButton starts the custom ID of a page button: "page COMMAND NUMBER". No
 // token of a card contains a space.
 const pageButton = "page "
 
-// turned returns the command and the page of a click on a page button. Such
-// buttons are only on ephemeral messages: the reply replaces the message.
+// turned returns the command and the page of a click on a page button. Page
+// buttons are only on ephemeral messages, and the reply replaces the message.
 func (in interaction) turned() (command string, page int, ok bool) {
 	rest, ok := strings.CutPrefix(in.Data.CustomID, pageButton)
 	if !ok || !in.private() {
@@ -34,8 +34,8 @@ func (in interaction) turned() (command string, page int, ok bool) {
 	return command, page, err == nil && slices.Contains(listings, command)
 }
 
-// listPage returns one page of a list, with buttons to the pages around it. If
-// the list has become shorter, it is the last page.
+// listPage returns one page of a list, with buttons to adjacent pages. If the
+// list has become shorter, it returns the last page.
 func listPage(command, list string, page int) discordmsg.Message {
 	pages := paginate(list)
 	page = min(max(page, 0), len(pages)-1)
@@ -84,5 +84,5 @@ func paginate(text string) []string {
 	return append(pages, strings.Trim(page, "\n"))
 }
 
-// fits reports whether a note of the text needs no file.
+// fits reports whether a note with the text needs no file.
 func fits(text string) bool { return discordmsg.Note(strings.Trim(text, "\n")).File == nil }

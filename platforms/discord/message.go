@@ -8,11 +8,11 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// silent mentions no one. Discord needs it on every create and edit.
+// silent mentions no one. Discord requires it on every create and edit.
 var silent = discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
 
-// mentioning mentions users and roles, and no one else. Discord refuses a list
-// that has an ID twice.
+// mentioning mentions the given users and roles, and no one else. Discord
+// refuses a list that contains an ID more than once.
 func mentioning(users, roles []string) discordgo.MessageAllowedMentions {
 	m := silent
 	m.Users, m.Roles = unique(users), unique(roles)
@@ -30,13 +30,13 @@ func unique(ids []string) []string {
 }
 
 // mentions returns the mentions of a message. An edit repeats them, because
-// Discord otherwise mentions everyone that the text names.
+// Discord otherwise mentions everyone whose name is in the text.
 func mentions(m discordmsg.Message) discordgo.MessageAllowedMentions {
 	return mentioning(m.Users, m.Roles)
 }
 
-// opening is a message of plain text. A card begins as one, because the
-// notification of a message made of components has no text
+// opening is a plain text message. A card starts as an opening, because the
+// notification of a message with components has no text
 // (github.com/discord/discord-api-docs/issues/7854).
 type opening struct {
 	Content         string                           `json:"content"`
@@ -45,7 +45,7 @@ type opening struct {
 	EnforceNonce    bool                             `json:"enforce_nonce"`
 }
 
-// body is a message made of components.
+// body is a message with components.
 type body struct {
 	Components      []discordgo.MessageComponent     `json:"components"`
 	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
@@ -63,15 +63,15 @@ type edit struct {
 	Embeds  []*discordgo.MessageEmbed `json:"embeds"`
 }
 
-// attachment is a file that the message has after the request: one sent with
-// it, by its index, or one that stays, by its ID.
+// attachment is a file that the message has after the request. A new file is
+// identified by its index in the request, and an existing file by its ID.
 type attachment struct {
 	ID       string `json:"id"`
 	Filename string `json:"filename,omitempty"`
 }
 
 // bodyOf returns the body of a message. The argument kept is the ID of an
-// attachment that the message has already. If it is empty, the file is uploaded.
+// existing attachment. If it is empty, the file is uploaded.
 func bodyOf(m discordmsg.Message, kept string) body {
 	b := body{
 		Components: m.Components, AllowedMentions: mentions(m), Flags: discordgo.MessageFlagsIsComponentsV2,
@@ -92,8 +92,8 @@ func editOf(m discordmsg.Message, kept string) edit {
 	return edit{body: bodyOf(m, kept), Embeds: []*discordgo.MessageEmbed{}}
 }
 
-// notice is a message of components in one request, without a notification,
-// which would have no text.
+// notice is a message with components in one request. It sends no notification,
+// because a notification would have no text.
 type notice struct {
 	body
 	Nonce        string `json:"nonce"`

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// meter holds what the headers of a response say about rate limits.
+// meter holds the rate limit headers of a response.
 type meter struct {
 	empty bool          // no call is left until reset
-	reset time.Duration // from the response
+	reset time.Duration // time to wait, from the response
 }
 
 type meterKey struct{}
@@ -28,10 +28,10 @@ func meterOf(ctx context.Context) *meter {
 	return &meter{}
 }
 
-// longestReset bounds what a response can make nod wait.
+// longestReset is the longest wait that a response can cause.
 const longestReset = time.Minute
 
-// read takes the headers of a response.
+// read reads the headers of a response.
 func (m *meter) read(h http.Header) {
 	seconds, err := strconv.ParseFloat(h.Get("X-RateLimit-Reset-After"), 64)
 	if err == nil && seconds > 0 && h.Get("X-RateLimit-Remaining") == "0" {

@@ -25,7 +25,7 @@ type people struct {
 	roles map[string]roles // by server
 }
 
-// roles are the roles of a server at a time.
+// roles holds the roles of a server at a time.
 type roles struct {
 	all []*discordgo.Role
 	at  time.Time
@@ -42,7 +42,7 @@ func (p *people) belongs(ctx context.Context, group, user string) (bool, error) 
 	var m discordgo.Member
 	err := p.api.do(ctx, http.MethodGet, discordgo.EndpointGuildMember(guild, user), nil, &m)
 	if platforms.Is(err, platforms.AboutPerson) {
-		return false, nil // not in the guild at all
+		return false, nil // the user is not in the server
 	}
 	return slices.Contains(m.Roles, role), err
 }

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// archiveAfter is in minutes without a message: the longest time that Discord
-	// takes. In an archived thread, the buttons fail on phones and in browsers for
-	// people who may not write there: discord/discord-api-docs#8474.
+	// archiveAfter is the time without a message after which Discord archives a
+	// thread, in minutes. It is the longest time that Discord accepts. In an
+	// archived thread, the buttons fail on phones and in browsers for people
+	// who may not write there: discord/discord-api-docs#8474.
 	archiveAfter  = 10080
-	maxThreads    = 1000 // threads of sessions that are remembered
+	maxThreads    = 1000 // number of session threads that are remembered
 	maxThreadName = 100  // characters
-	maxGuilds     = 1000 // channels whose guild is remembered
+	maxGuilds     = 1000 // number of channels whose server is remembered
 )
 
 // places finds the channels of destinations: direct messages, and the threads
@@ -31,7 +32,7 @@ type places struct {
 	mu      sync.Mutex
 	directs map[string]string // channel of a direct message by user
 	threads map[string]bool   // threads of sessions
-	guilds  map[string]string // by channel; "@me" for direct messages
+	guilds  map[string]string // server by channel; "@me" for direct messages
 }
 
 func newPlaces(a *api) *places {
@@ -39,7 +40,8 @@ func newPlaces(a *api) *places {
 }
 
 // channel returns the ID of the channel or thread of a destination. If the
-// destination is "@" and a user ID, it opens the direct message channel.
+// destination is "@" followed by a user ID, it opens the direct message
+// channel.
 func (pl *places) channel(ctx context.Context, d bridge.Destination) (string, error) {
 	if d.Thread != "" {
 		return d.Thread, nil
@@ -76,7 +78,7 @@ func (pl *places) thread(
 		return d, nil // direct messages have no threads
 	}
 	if first.Channel != d.Channel {
-		d.Thread = first.Channel // the first message was in a thread already
+		d.Thread = first.Channel // the first message is already in a thread
 		return d, nil
 	}
 	d.Thread = first.Message
@@ -101,16 +103,16 @@ func (pl *places) remember(thread string) {
 	pl.threads[thread] = true
 }
 
-// ofSession reports whether thread started a thread. The configuration names
-// other threads.
+// ofSession reports whether nod started a thread for a session. The config
+// names other threads.
 func (pl *places) ofSession(thread string) bool {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	return pl.threads[thread]
 }
 
-// link returns the URL of a message. It is empty if Discord does not say which
-// guild the channel belongs to.
+// link returns the URL of a message. It is empty if Discord does not return the
+// server of the channel.
 func (pl *places) link(ctx context.Context, ref bridge.MessageRef) string {
 	pl.mu.Lock()
 	guild := pl.guilds[ref.Channel]

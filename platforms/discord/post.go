@@ -46,8 +46,8 @@ func newPoster(a *api, pl *places, o Options, log *slog.Logger) *poster {
 	}
 }
 
-// metered makes a call at its turn. Further calls wait if the headers of the
-// response say that no call is left.
+// metered makes a call when it is its turn. Later calls wait if the response
+// headers say that no calls are left.
 func (po *poster) metered(
 	ctx context.Context, p *platforms.Pacer, channel string, turn platforms.Turn, call func(context.Context) error,
 ) error {
@@ -92,7 +92,8 @@ func (po *poster) post(
 	return ref, po.show(ctx, ref, v, m, completing(ref), parts)
 }
 
-// completing is the turn of the edit that turns a new message into the card.
+// completing is the rate limit turn of the edit that turns a new message into
+// the card.
 func completing(ref bridge.MessageRef) platforms.Turn {
 	return platforms.Turn{Key: "card " + ref.Message, Rank: platforms.RankRest}
 }
@@ -125,7 +126,7 @@ func (po *poster) push(
 	var b any = opening{Content: m.Push, AllowedMentions: mentions(m), Nonce: nonce, EnforceNonce: true}
 	var file *discordmsg.File
 	if i.Kind == bridge.KindNotice {
-		// A notice needs no answer, so it is silent.
+		// A notice needs no answer, so it is sent without a notification.
 		n := notice{bodyOf(m, ""), nonce, true}
 		n.Flags |= discordgo.MessageFlagsSuppressNotifications
 		b, file = n, m.File
@@ -157,8 +158,8 @@ func (po *poster) update(ctx context.Context, ref bridge.MessageRef, v bridge.Vi
 	return po.show(ctx, ref, v, m, platforms.Turn{Key: ref.Message, Rank: platforms.RankEdit}, parts)
 }
 
-// show turns a message into the card, and checks that Discord shows all of it.
-// If it does not, the message loses its controls.
+// show turns a message into the card, and checks that Discord shows all of the
+// card. If it does not, show removes the controls.
 func (po *poster) show(
 	ctx context.Context, ref bridge.MessageRef, v bridge.View, m discordmsg.Message, turn platforms.Turn, parts *bridge.Parts,
 ) error {
@@ -178,7 +179,7 @@ func (po *poster) show(
 	return err
 }
 
-// put edits a message into the card, with a file that is kept or sent with it.
+// put edits a message into the card, with a new file or the existing one.
 func (po *poster) put(
 	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, kept string, turn platforms.Turn, parts *bridge.Parts,
 ) error {
@@ -200,8 +201,8 @@ func (po *poster) put(
 	return po.check(ctx, ref, m, raw, file != nil, parts)
 }
 
-// check compares Discord's answer with the message that was sent. It records
-// the file that was sent with it.
+// check compares Discord's response with the message that was sent. It records
+// the file of the message.
 func (po *poster) check(
 	ctx context.Context, ref bridge.MessageRef, m discordmsg.Message, raw []byte, sent bool, parts *bridge.Parts,
 ) error {
@@ -227,8 +228,8 @@ func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, v bridge.
 	}
 }
 
-// attached returns the ID of the file of m if the message has it already. A
-// closed card keeps the file that the decision was made on.
+// attached returns the ID of the file of m if the message already has it. A
+// closed card keeps the file that people saw when they decided.
 func attached(ref bridge.MessageRef, m discordmsg.Message, parts *bridge.Parts) string {
 	if m.File == nil {
 		return ""

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxContent  = 2000 // code points of a message's text
-	maxReminded = 50   // people that one reminder mentions
+	maxContent  = 2000 // maximum length of a message text, in code points
+	maxReminded = 50   // maximum number of people that one reminder mentions
 )
 
 // tell sends a person a direct message that mentions no one.

@@ -15,11 +15,10 @@ import (
 	"github.com/nodbridge/nod/render/discordmsg"
 )
 
-// intents are those of the messages that replies to cards are among. None of
-// them is privileged. Without the privileged intent, Discord sends the text of a
-// message only if it is a direct message or mentions the bot, as a reply does
-// unless its author turned the mention off:
-// docs.discord.com/developers/events/gateway.
+// intents are the intents for replies to cards. None of them is privileged.
+// Without the privileged intent, Discord sends the text of a message only if it
+// is a direct message or mentions the bot. A reply mentions the bot unless its
+// author turned the mention off: docs.discord.com/developers/events/gateway.
 const intents = discordgo.IntentGuildMessages | discordgo.IntentDirectMessages
 
 // heard is the part of a message that nod reads.
@@ -43,9 +42,9 @@ type heard struct {
 	} `json:"referenced_message"`
 }
 
-// parseSaid reads a message that a person wrote: in reply to one of the bot, to the bot
-// alone, or in a channel of the guild that may be the thread of a session. It returns
-// false for any other message.
+// parseSaid reads a message that a person wrote: in reply to a message of the
+// bot, to the bot alone, or in a channel of the server that may be the thread
+// of a session. It returns false for any other message.
 func parseSaid(raw []byte, bot string) (heard, bool) {
 	var m heard
 	if json.Unmarshal(raw, &m) != nil || m.Author.Bot || m.Webhook != "" || bot == "" {
@@ -59,7 +58,7 @@ func parseSaid(raw []byte, bot string) (heard, bool) {
 	return m, talk
 }
 
-// toBot reports whether a message is meant for the bot although it is not a reply to a
+// toBot reports whether a message is meant for the bot but is not a reply to a
 // card.
 func (m heard) toBot(bot string) bool {
 	if m.Guild == "" {
@@ -68,15 +67,17 @@ func (m heard) toBot(bot string) bool {
 	return m.To == nil && m.Edited == "" && (strings.Contains(m.Content, "<@"+bot+">") || strings.Contains(m.Content, "<@!"+bot+">"))
 }
 
-// noteMention ends a note about a reply whose text Discord may have kept from the bot.
+// noteMention is added to a note about a reply whose text Discord may have
+// hidden from the bot.
 const noteMention = " In a server, a reply has to mention the bot, as it does unless you turn that off."
 
-// withheld reports whether Discord may have kept the text of a message from the bot.
+// withheld reports whether Discord may have hidden the text of a message from
+// the bot.
 func (m heard) withheld() bool {
 	return m.Guild != "" && m.Content == "" && len(m.Files)+len(m.Stickers) == 0
 }
 
-// said returns what was written. Its text lacks a mention of the bot.
+// said returns the reply without a mention of the bot.
 func (m heard) said(platform, bot string) bridge.Said {
 	text := strings.NewReplacer("<@"+bot+">", "", "<@!"+bot+">", "").Replace(m.Content)
 	s := bridge.Said{
@@ -86,7 +87,7 @@ func (m heard) said(platform, bot string) bridge.Said {
 	if m.Edited != "" {
 		s.Standing = bridge.StandingEdited
 	}
-	if m.To != nil { // it names the card
+	if m.To != nil { // the reply names the card
 		s.Card, s.In = bridge.MessageRef{Channel: m.ChannelID, Message: m.To.ID}, m.ChannelID
 		s.After = func(bridge.MessageRef) bool { return true }
 		return s
@@ -96,15 +97,16 @@ func (m heard) said(platform, bot string) bridge.Said {
 	return s
 }
 
-// later reports whether a message was written after another: IDs grow with time.
+// later reports whether a message was written after another, because IDs
+// increase with time.
 func later(message, than string) bool {
 	a, err := strconv.ParseUint(message, 10, 64)
 	b, err2 := strconv.ParseUint(than, 10, 64)
 	return err == nil && err2 == nil && a > b
 }
 
-// replied passes a reply to a card to the sink. It returns a function that tells
-// the person what the message did not do, or nil.
+// replied passes a reply to a card to the sink. It returns a function that
+// informs the person of anything that the reply could not do, or nil.
 func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(context.Context) {
 	var v bridge.Verdict
 	if listener, ok := ib.sink.(bridge.Listener); ok && (m.Guild != "" || m.To != nil) {
@@ -134,7 +136,7 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(contex
 	}
 }
 
-// deleted returns a function that tells the sink which messages were deleted.
+// deleted returns a function that reports deleted messages to the sink.
 func (ib *inbound) deleted(channel string, messages []string) func(context.Context) {
 	remover, ok := ib.sink.(bridge.Remover)
 	if !ok {
@@ -151,8 +153,8 @@ func (ib *inbound) deleted(channel string, messages []string) func(context.Conte
 	}
 }
 
-// answer sends a text to the author of a message: in a direct message, or as a
-// reply if the person takes none from the bot.
+// answer sends a text to the author of a message: as a direct message, or as a
+// reply if the person does not accept direct messages from the bot.
 func (po *poster) answer(ctx context.Context, m heard, text string) error {
 	err := po.tell(ctx, m.Author.ID, text)
 	if !platforms.Final(err) {

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// startGap is the time between two starts of sessions that Discord demands of
-// an application with a single shard.
+// startGap is the minimum time between two session starts. Discord requires it
+// for an application with a single shard.
 const startGap = 5 * time.Second
 
 // startLimit is the number of gateway sessions that the application may start.
@@ -24,12 +24,12 @@ type startLimit struct {
 	ResetAfter int64 `json:"reset_after"` // milliseconds
 }
 
-// resets returns when the count starts again.
+// resets returns the time when the count starts again.
 func (l startLimit) resets() time.Duration { return time.Duration(l.ResetAfter) * time.Millisecond }
 
-// wait returns how long to wait before the next start. Once half of the starts
-// are used, the others are spread over the rest of the period. The last hundredth
-// is left to other processes.
+// wait returns the time until the next start. Once half of the starts are used,
+// the other starts are spread over the rest of the period. The last hundredth
+// is reserved for other processes.
 func (l startLimit) wait(now, last time.Time, gap time.Duration) time.Duration {
 	if l.Remaining <= l.Total/100 {
 		return max(l.resets(), time.Second)
@@ -40,13 +40,14 @@ func (l startLimit) wait(now, last time.Time, gap time.Duration) time.Duration {
 	return max(0, last.Add(gap).Sub(now))
 }
 
-// address is the answer of Get Gateway Bot.
+// address is the response of Get Gateway Bot.
 type address struct {
 	URL   string     `json:"url"`
 	Limit startLimit `json:"session_start_limit"`
 }
 
-// gatewayAddress returns where the gateway is and how many sessions are left.
+// gatewayAddress returns the address of the gateway and the number of remaining
+// sessions.
 func (a *api) gatewayAddress(ctx context.Context) (address, error) {
 	var out address
 	err := a.do(ctx, http.MethodGet, discordgo.EndpointGatewayBot, nil, &out)

@@ -13,11 +13,11 @@ import (
 // Limits of suggestions.
 const (
 	maxSuggestions = 25
-	maxSuggested   = 100 // code points of a suggestion's name, and of its value
+	maxSuggested   = 100 // maximum length of a suggestion's name, and of its value, in code points
 )
 
-// suggest returns suggestions for the option that a person types. If that
-// fails, there are none, because the reply cannot contain a message.
+// suggest returns suggestions for the option that a person types. If this
+// fails, it returns none, because the reply cannot contain an error message.
 func (cm *commands) suggest(ctx context.Context, sink bridge.Sink, in interaction, who bridge.Actor) reply {
 	var found []bridge.Suggestion
 	if s, ok := sink.(bridge.Suggester); ok {

@@ -52,9 +52,9 @@ type answer struct {
 	} `json:"attachments"`
 }
 
-// delivered compares the message that Discord returned with the one that was
-// sent, and returns the ID of its file. It returns CodeUnsupported if the two
-// differ.
+// delivered compares the message that Discord returned with the message that
+// was sent, and returns the ID of its file. It returns CodeUnsupported if the
+// messages differ.
 func delivered(m discordmsg.Message, raw []byte) (string, error) {
 	var got answer
 	if err := json.Unmarshal(raw, &got); err != nil {
@@ -95,7 +95,7 @@ func (a answer) file(m discordmsg.Message) (string, error) {
 	switch {
 	case name != m.File.Name:
 		return "", undelivered("the file is missing")
-	case size != len(m.File.Data) && !m.Closed: // a closed card keeps the file that was decided on
+	case size != len(m.File.Data) && !m.Closed: // a closed card keeps the file that people saw when they decided
 		return "", undelivered("the file is not complete")
 	}
 	return id, nil
@@ -113,8 +113,8 @@ func find(all []node, kind int) *node {
 	return nil
 }
 
-// differs describes the first difference between the components that were sent
-// and those that people see. It returns "" if there is none.
+// differs describes the first difference between the components that nod sent
+// and the components that people see. It returns "" if there is none.
 func differs(sent, got []node) string {
 	if len(sent) != len(got) {
 		return "components are missing or were added"

@@ -26,7 +26,7 @@ const (
 // doctor checks the setup of the app.
 type doctor struct {
 	*workspace
-	clock      string // URL whose response has Slack's time
+	clock      string // URL whose response contains Slack's time
 	socketMode bool
 }
 
@@ -98,8 +98,8 @@ func isDirect(d bridge.Destination) bool {
 	return d.Channel != "" && strings.Contains("UWD", d.Channel[:1])
 }
 
-// socket checks the app-level token, if the app uses Socket Mode. It does not connect,
-// because Slack would send it clicks that a daemon waits for.
+// socket checks the app-level token, if the app uses Socket Mode. It does not
+// connect, because Slack would send it clicks that the daemon needs.
 func (d doctor) socket(ctx context.Context, r *platforms.Report) {
 	if !d.socketMode {
 		r.Add("signature", bridge.FindingSkipped, "the signing secret is checked with the first click", "")

@@ -13,15 +13,15 @@ import (
 
 const maxBody = 1 << 20 // Slack's payloads are far smaller
 
-// endpoint receives through HTTP mode.
+// endpoint receives events in HTTP mode.
 type endpoint struct {
 	*workspace
 	in     inbound
 	secret string
 }
 
-// ServeHTTP implements http.Handler. It refuses requests without a signature of
-// Slack from the last five minutes.
+// ServeHTTP implements http.Handler. It refuses requests without a Slack
+// signature from the last five minutes.
 func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.NotFound(w, r)
@@ -47,7 +47,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reaction := e.in.handle(r.Context(), e.in.read(raw)).begin(r.Context())
-	if reaction.then != nil { // the next request must not wait for it
+	if reaction.then != nil { // the next request must not wait for this
 		w.Header().Set("Connection", "close")
 	}
 	if err := respond(w, reaction.reply); err != nil {
@@ -89,12 +89,12 @@ func command(form url.Values) []byte {
 	for _, name := range []string{"command", "text", "user_id", "user_name", "channel_id", "response_url"} {
 		flat[name] = form.Get(name)
 	}
-	raw, _ := json.Marshal(flat) // strings always marshal
+	raw, _ := json.Marshal(flat) // encoding strings never fails
 	return raw
 }
 
-// respond sends the whole response before the handler returns, as nod may have
-// more to do for the request. A nil reply is an empty response.
+// respond sends the complete response before the handler returns, because nod
+// may have more work for the request. A nil reply means an empty response.
 func respond(w http.ResponseWriter, reply any) error {
 	var body []byte
 	if reply != nil {

@@ -50,14 +50,15 @@ func (e ephemeral) tell(ctx context.Context, c bridge.Click, url, note string) {
 	e.offer(ctx, c, url, note, "")
 }
 
-// offer is tell with a link, which may be empty.
+// offer sends a note with a link, which may be empty, to the person who
+// clicked.
 func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link string) {
 	if note == "" {
 		return
 	}
 	within := platforms.ToldWithin
 	if url != "" {
-		within = 0 // there is another way
+		within = 0 // another way is left
 	}
 	err := platforms.Told(ctx, within, func(bool) error { return e.notify(ctx, c.Ref, c.Actor.User, note, link) })
 	if err != nil { // the person may not be in the channel

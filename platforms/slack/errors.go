@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// reinstall is the fix for what a scope or a setting of the app would permit.
+// reinstall is the fix for an error caused by a missing scope or setting of the
+// app.
 const reinstall = "check the scopes of the app at api.slack.com/apps > your app > OAuth & Permissions, then reinstall it"
 
 // Errors is the table of the errors of Slack's methods that nod calls:
@@ -71,8 +72,8 @@ var Errors = platforms.Table{
 	}, Fix: "report it as a bug of nod, with the line of the log"},
 }
 
-// classify gives an error of the API the row of its table. A refusal of the token
-// only starts a second look.
+// classify assigns a row of the table to an error of the API. A refusal of the
+// token only triggers another check of the token.
 func (w *workspace) classify(channel string, err error) error {
 	if err == nil {
 		return nil
@@ -101,7 +102,7 @@ func rowOf(name string) platforms.Row {
 	return Errors.Find(func(known string) bool { return known == name })
 }
 
-// described returns an error with its details and the channel that it is about.
+// described returns an error with its details and its channel.
 func described(answer slack.SlackErrorResponse, channel string) string {
 	parts := []string{answer.Err}
 	if answer.Needed != "" {

@@ -26,13 +26,14 @@ type metadata struct {
 	Ref   bridge.MessageRef `json:"r"`
 	// Always replaces Token if the person checks the box to deny always.
 	Always string `json:"a,omitempty"`
-	// Pushed means that the modal is on top of another one.
+	// Pushed means that the modal is on top of another modal.
 	Pushed bool `json:"p,omitempty"`
 }
 
-// opening returns the reaction to a click that opens the form of a control. Then
-// follows with a note for the person if the form does not open, and with an empty
-// one otherwise. A pushed form opens on top of the modal that was clicked.
+// opening returns the reaction to a click that opens the form of a control. It
+// then calls follow: with a note for the person if the form does not open, and
+// with an empty note otherwise. A pushed form opens on top of the clicked
+// modal.
 func (f forms) opening(ctx context.Context, c bridge.Click, trigger string, pushed bool, then func(note string) reaction) reaction {
 	form, v, err := f.sink.Form(ctx, c)
 	switch {
@@ -87,11 +88,11 @@ func (f forms) elsewhere(note string) string {
 	return note + " Open the console: " + strings.TrimRight(f.consoleURL, "/") + "/console/"
 }
 
-// noteTooLong is for a change that a platform cannot show.
+// noteTooLong is the note for a change that a platform cannot show.
 const noteTooLong = "Your change is too long to show here. Nothing was approved. Use the console, or deny with a reason."
 
-// review replaces a form by the menu in which the person confirms what was
-// entered.
+// review replaces a form with the menu in which the person confirms the entered
+// values.
 func (f forms) review(form bridge.Form, of metadata) *answer {
 	submit := form.View.Token(bridge.ActionSubmit, form.Control.Question, form.Control.Option)
 	meta, err := json.Marshal(metadata{Token: submit, Ref: of.Ref, Pushed: of.Pushed})
@@ -118,10 +119,11 @@ const (
 	loadingPause = 100 * time.Millisecond
 )
 
-// replace shows another view in an open modal, instead of the one with an external
-// ID that an acknowledgment shows there. Slack may handle this call before the
-// acknowledgment, which would then hide the view, so it names what it replaces:
-// Slack does not know the ID before.
+// replace shows another view in an open modal, in place of the view with an
+// external ID that an acknowledgment shows there. Slack may handle this call
+// before the acknowledgment, and the acknowledgment would then hide the view.
+// The call therefore names the view that it replaces, because Slack does not
+// know the ID before the acknowledgment.
 func (f forms) replace(ctx context.Context, modal, loading string, view slack.ModalViewRequest) {
 	var got *slack.ViewResponse
 	var err error
@@ -141,8 +143,8 @@ func (f forms) replace(ctx context.Context, modal, loading string, view slack.Mo
 	}
 }
 
-// guard replaces a modal that does not show everything, so that no one submits
-// it.
+// guard replaces a modal that does not show everything, so that no one can
+// submit it.
 func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack.View) {
 	hidden := slackmsg.Hidden(sent.Blocks.BlockSet, got.Blocks.BlockSet)
 	if hidden == "" {
@@ -155,25 +157,24 @@ func (f forms) guard(ctx context.Context, sent slack.ModalViewRequest, got slack
 	}
 }
 
-// answer is the response to the submission of a modal. A nil answer closes the
-// modal.
+// answer is the response to the submission of a modal. Nil closes the modal.
 type answer struct {
 	Action string                  `json:"response_action"`
 	Errors map[string]string       `json:"errors,omitempty"`
 	View   *slack.ModalViewRequest `json:"view,omitempty"`
 }
 
-// closed replaces a modal by a note.
+// closed returns a response that replaces a modal with a note.
 func closed(note string) *answer { return concluded(bridge.Verdict{Note: note}) }
 
-// concluded is closed for a verdict, which may have a link.
+// concluded is closed for a verdict that may have a link.
 func concluded(v bridge.Verdict) *answer {
 	view := slackmsg.Closed(v.Note, v.Link)
 	return &answer{Action: "update", View: &view}
 }
 
-// fieldErrors shows problems at their fields. If no field has a problem, it
-// shows the note at the first field.
+// fieldErrors shows problems next to their fields. If no field has a problem,
+// it shows the note at the first field.
 func fieldErrors(s state, problems map[int]string, note string) *answer {
 	errs := map[string]string{}
 	fallback := ""

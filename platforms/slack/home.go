@@ -25,27 +25,27 @@ type home struct {
 
 const (
 	homeShown = 20               // maximum number of requests in the Home tab
-	homeOpen  = 15 * time.Minute // a tab counts as open for this long after its person used it
+	homeOpen  = 15 * time.Minute // time for which a tab counts as open after its person used it
 	homeMost  = 100              // maximum number of tabs that are kept up to date
-	homeEvery = 3 * time.Second  // time between two looks for changes
-	homeNote  = 30 * time.Second // a note stays for this long
-	homePace  = time.Second      // time between two updates; Slack takes 100 per minute
+	homeEvery = 3 * time.Second  // interval at which nod looks for changes
+	homeNote  = 30 * time.Second // time for which a note is shown
+	homePace  = time.Second      // minimum time between two updates; Slack accepts 100 per minute
 )
 
 // pages holds the Home tabs that people may have open.
 type pages struct {
 	mu    sync.Mutex
 	open  map[string]page // by user
-	stale bool            // a card of this process has changed
+	stale bool            // set when a card of this process has changed
 }
 
-// page holds the last view of a person.
+// page holds the current view of a person.
 type page struct {
 	until time.Time
 	shown string
-	note  string // tells the person what came of a click
+	note  string // tells the person the result of a click
 	noted time.Time
-	order []bridge.ID // of the pending requests, since the person opened the tab
+	order []bridge.ID // order of the pending requests since the person opened the tab
 }
 
 func newPages() *pages { return &pages{open: map[string]page{}} }
@@ -67,13 +67,14 @@ func (p *pages) takeChange() bool {
 }
 
 // use records that a person used the tab, and a note for the person. If too
-// many are open, the one that was not used for longest is forgotten.
+// many tabs are open, it forgets the tab that was not used for the longest
+// time.
 func (p *pages) use(user, note string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	x := page{until: now.Add(homeOpen), shown: p.open[user].shown, note: note, noted: now}
-	if note != "" { // the tab was open before
+	if note != "" { // the tab was already open
 		x.order = p.open[user].order
 	}
 	p.open[user] = x
@@ -89,7 +90,7 @@ func (p *pages) use(user, note string) {
 	delete(p.open, oldest)
 }
 
-// noteTo returns the note that a person should still see, or an empty string.
+// noteTo returns the note that a person should still see, or "".
 func (p *pages) noteTo(user string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,8 +100,9 @@ func (p *pages) noteTo(user string) string {
 	return ""
 }
 
-// arranged returns pending requests in the order in which a person saw them since the
-// person opened the tab, new ones last: a request must not move while someone aims.
+// arranged returns pending requests in the order in which a person first saw
+// them since opening the tab, with new requests last. A request must not move
+// while someone is about to click.
 func (p *pages) arranged(user string, all []bridge.Waiting) []bridge.Waiting {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +125,7 @@ func (p *pages) arranged(user string, all []bridge.Waiting) []bridge.Waiting {
 	return all
 }
 
-// sees records what a person sees, and reports whether it is new.
+// sees records the content that a person sees, and reports whether it is new.
 func (p *pages) sees(user, shown string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +162,7 @@ func (h home) show(ctx context.Context, user, note string) {
 }
 
 // publish publishes the Home tab of a person. Unless forced, it does nothing if
-// the person sees the same already.
+// the content has not changed.
 func (h home) publish(ctx context.Context, user string, forced bool) error {
 	desk, ok := h.sink.(bridge.Desk)
 	if !ok {
@@ -199,19 +201,19 @@ func (h home) put(ctx context.Context, user string, page slackmsg.Page, view sla
 	return h.classify("", err)
 }
 
-// content returns what a view shows, without its last block, which has the time.
+// content returns the content of a view without its last block, which contains
+// the time.
 func content(v slack.HomeTabViewRequest) string {
 	blocks := v.Blocks.BlockSet
 	raw, err := json.Marshal(blocks[:len(blocks)-1])
 	if err != nil {
-		return "" // does not happen: these blocks always marshal
+		return "" // encoding these blocks never fails
 	}
 	return string(raw)
 }
 
-// keep updates the tabs that are open when something has changed, until ctx
-// ends. Cards of this process report changes. For those of other daemons, it
-// asks the sink.
+// keep updates the open tabs after each change, until ctx ends. Cards of this
+// process report changes. For cards of other daemons, it asks the sink.
 func (h home) keep(ctx context.Context) {
 	desk, ok := h.sink.(bridge.Desk)
 	if !ok {
@@ -248,7 +250,8 @@ func (h home) keep(ctx context.Context) {
 	}
 }
 
-// clickedHome applies a click on the Home tab. The tab then shows what came of it.
+// clickedHome applies a click on the Home tab. The tab then shows the result of
+// the click.
 func (i inbound) clickedHome(ctx context.Context, in payload) reaction {
 	user := in.User.ID
 	note := func(text string) reaction {

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/render/slackmsg"
 )
 
-// inbound applies what Slack delivers, by either transport.
+// inbound applies the events that Slack delivers, by either transport.
 type inbound struct {
 	*workspace
 	sink     bridge.Sink
@@ -27,17 +27,18 @@ type inbound struct {
 
 // reaction is the result of an interaction.
 type reaction struct {
-	// first does what needs Slack before the acknowledgment, such as a modal, whose
-	// trigger expires. It returns the rest of the reaction. It may be nil.
+	// first does work that needs Slack before the acknowledgment, such as
+	// opening a modal, whose trigger expires. It returns the rest of the
+	// reaction. It may be nil.
 	first func(context.Context) reaction
 	reply any                   // acknowledges it
-	then  func(context.Context) // runs after it was acknowledged; may be nil
+	then  func(context.Context) // runs after the acknowledgment; may be nil
 }
 
-// afterwards is the time limit for everything that follows an acknowledgment.
+// afterwards is the time limit for all work after an acknowledgment.
 const afterwards = 10 * time.Second
 
-// begin runs what comes before the acknowledgment, in time for it.
+// begin runs the work before the acknowledgment, in time for it.
 func (r reaction) begin(ctx context.Context) reaction {
 	if r.first == nil {
 		return r
@@ -47,7 +48,7 @@ func (r reaction) begin(ctx context.Context) reaction {
 	return r.first(ctx)
 }
 
-// finish runs what follows the acknowledgment. Its time limit is its own,
+// finish runs the work after the acknowledgment. It has its own time limit,
 // because the click is already stored.
 func (r reaction) finish(ctx context.Context) {
 	if r.then == nil {
@@ -63,8 +64,8 @@ type challenge struct {
 	Challenge string `json:"challenge"`
 }
 
-// read decodes an authenticated interaction. It returns the zero value, to which
-// there is no reaction, for one that cannot be read.
+// read decodes an authenticated interaction. If the interaction cannot be read,
+// it returns the zero value, which causes no reaction.
 func (i inbound) read(raw []byte) payload {
 	var in payload
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -74,8 +75,8 @@ func (i inbound) read(raw []byte) payload {
 	return in
 }
 
-// handle records one authenticated interaction. The click is in the store when it
-// returns, and nothing that needs Slack has begun.
+// handle records one authenticated interaction. The click is stored before
+// handle returns, and no call to Slack has started by then.
 func (i inbound) handle(ctx context.Context, in payload) reaction {
 	ctx, cancel := context.WithTimeout(ctx, platforms.ClickTimeout)
 	defer cancel()
@@ -109,13 +110,13 @@ func (i inbound) record(ctx context.Context, in payload) reaction {
 	return reaction{}
 }
 
-// maxReply is the size of a reply in bytes that an acknowledgment takes for
-// certain. Over Socket Mode, Slack drops one of 20 KiB, with what is around the
-// reply, and says nothing: github.com/slack-go/slack/issues/1196.
+// maxReply is the size of a reply, in bytes, that Slack certainly accepts in an
+// acknowledgment. Over Socket Mode, Slack silently drops an envelope with a
+// reply of 20 KiB: github.com/slack-go/slack/issues/1196.
 const maxReply = 16 << 10
 
-// fitting returns a reaction whose reply Slack takes. What is longer follows the
-// acknowledgment, in a call.
+// fitting returns a reaction whose reply Slack accepts. A longer reply is sent
+// in a call after the acknowledgment.
 func (i inbound) fitting(in payload, r reaction) reaction {
 	raw, err := json.Marshal(r.reply)
 	if err != nil || len(raw) <= maxReply {
@@ -166,15 +167,15 @@ func (i inbound) clicked(ctx context.Context, in payload) reaction {
 		return note(bridge.NotRecorded(err))
 	}
 	return reaction{then: func(ctx context.Context) {
-		if v.Kind != bridge.VerdictSettled { // otherwise the card itself shows it in a moment
+		if v.Kind != bridge.VerdictSettled { // otherwise, the card shows it in a moment
 			i.replies.offer(ctx, c, in.ResponseURL, v.Note, v.Link)
 		}
 		i.closeStale(ctx, c.Ref, v)
 	}}
 }
 
-// clickedModal applies a click on a control of a modal, which shows a private
-// request. The modal then shows what came of it.
+// clickedModal applies a click on a control of a modal that shows a private
+// request. The modal then shows the result of the click.
 func (i inbound) clickedModal(ctx context.Context, in payload) reaction {
 	token, picked := in.control()
 	var meta metadata
@@ -230,7 +231,7 @@ func (i inbound) submitted(ctx context.Context, in payload) reaction {
 		if v.Note != "" {
 			r.reply = closed(v.Note)
 		}
-	case bridge.VerdictSettled: // no reply closes the form
+	case bridge.VerdictSettled: // without a reply, the form closes
 		if meta.Pushed {
 			r.reply = &answer{Action: "clear"}
 		}
@@ -250,8 +251,8 @@ func (i inbound) actor(in payload) bridge.Actor {
 }
 
 // closeStale redraws a clicked card that the outbox does not redraw. Either its
-// request was closed earlier, or the record names another card: the response to
-// the first post was lost, and nod posted a second card.
+// request was closed earlier, or the record names another card because the
+// response to the first post was lost and nod posted a second card.
 func (i inbound) closeStale(ctx context.Context, clicked bridge.MessageRef, v bridge.Verdict) {
 	if v.View == nil || clicked == (bridge.MessageRef{}) {
 		return

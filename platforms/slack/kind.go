@@ -61,8 +61,9 @@ var Kind = platforms.Kind{
 	},
 }
 
-// checkSettings checks that Slack has exactly one way to deliver events, and that no
-// token is in the place of another: Slack says only that one is invalid.
+// checkSettings checks that exactly one of Socket Mode and HTTP mode is
+// configured, and that no token is in the wrong setting. Slack itself reports
+// only that a token is invalid.
 func checkSettings(settings any, bad func(key, format string, args ...any)) {
 	const modes = "app_token for Socket Mode, or signing_secret for HTTP mode"
 	s := settings.(*Settings)

@@ -16,8 +16,8 @@ import (
 // Every app and member of the workspace can read it.
 const marked = "nod_message"
 
-// mark identifies a message of a request in its metadata. Slack has no key that
-// would make it recognize a repeated post.
+// mark identifies the message of a request in its metadata, because Slack has
+// no idempotency key for posts.
 type mark string
 
 // markOf returns the mark of a card.
@@ -29,8 +29,9 @@ func (m mark) option() slack.MsgOption {
 	return slack.MsgOptionMetadata(slack.SlackMetadata{EventType: marked, EventPayload: map[string]any{"id": m}})
 }
 
-// lost finds messages that Slack posted, although its response was lost. It
-// knows those of this process: the outbox repeats a failed post within minutes.
+// lost finds messages that Slack posted although nod did not get the response.
+// It covers messages of this process, because the outbox repeats a failed post
+// within minutes.
 type lost struct {
 	*workspace
 
@@ -42,8 +43,8 @@ type lost struct {
 type period struct{ from, to time.Time }
 
 const (
-	lostFor    = time.Hour       // a post that is not repeated for this long is forgotten
-	lostMargin = 2 * time.Minute // for the duration of the post and the difference of the clocks
+	lostFor    = time.Hour       // time after which a post that was not repeated is forgotten
+	lostMargin = 2 * time.Minute // allowance for the duration of the post and the difference of the clocks
 	lostWithin = 200             // number of messages to search; Slack advises at most 200
 	findTime   = 3 * time.Second // time limit of a search
 )
@@ -65,7 +66,7 @@ func (l *lost) failed(m mark, err error) {
 	l.posts[m] = p
 }
 
-// posted records that a post has a response.
+// posted records that a post got a response.
 func (l *lost) posted(m mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +74,8 @@ func (l *lost) posted(m mark) {
 }
 
 // find returns the message that a failed post has left. It returns false if
-// there is none, or if the app may not read the channel: that takes the scope
-// channels:history, groups:history or im:history.
+// there is no such message, or if the app may not read the channel, which
+// requires the scope channels:history, groups:history or im:history.
 func (l *lost) find(ctx context.Context, d bridge.Destination, m mark) (bridge.MessageRef, bool) {
 	l.mu.Lock()
 	p, failed := l.posts[m]
@@ -91,9 +92,9 @@ func (l *lost) find(ctx context.Context, d bridge.Destination, m mark) (bridge.M
 	return ref, ref.Message != ""
 }
 
-// search looks for a message with a mark. The history of a channel contains the
-// replies in its threads too, because nod shows them in the channel. The
-// reference is zero if there is no such message.
+// search looks for a message with a mark. The history of a channel also
+// contains the replies in its threads, because nod shows them in the channel.
+// It returns the zero reference if there is no such message.
 func (l *lost) search(ctx context.Context, d bridge.Destination, m mark, since time.Time) (bridge.MessageRef, error) {
 	channel := d.Channel
 	if isPerson(d.Channel) {

@@ -9,9 +9,9 @@ import (
 	"github.com/nodbridge/nod/deploy"
 )
 
-// Manifest returns the app manifest for HTTP mode at host, or for Socket
-// Mode if host is empty. With replies, the app may read the replies to cards. With
-// agent, it is an agent for Slack, which shows its sessions.
+// Manifest returns the app manifest: for HTTP mode at host, or for Socket Mode
+// if host is empty. With replies, the app may read the replies to cards. With
+// agent, the app is an agent in Slack, which shows its sessions.
 func Manifest(host string, replies, agent bool) ([]byte, error) {
 	if host == "" && !replies && !agent {
 		return deploy.SlackManifest, nil
@@ -44,7 +44,7 @@ func part(v any, keys ...string) map[string]any {
 	return o
 }
 
-// callAt makes a manifest one for HTTP mode at host.
+// callAt changes a manifest to HTTP mode at host.
 func callAt(m map[string]any, host string) error {
 	u, err := url.Parse(host)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
@@ -67,8 +67,8 @@ func add(o map[string]any, key string, more ...any) {
 	o[key] = append(list, more...)
 }
 
-// showSessions makes the app an agent, which takes the clicks on Slack's own stop
-// button.
+// showSessions makes the app an agent, which receives the clicks on Slack's own
+// stop button.
 func showSessions(m map[string]any) {
 	part(m, "features")["agent_view"] = map[string]any{
 		"agent_description": "Shows what your agents do, and asks you before they act",

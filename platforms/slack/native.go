@@ -19,28 +19,29 @@ const (
 	// nativeAgain is the time after which a status is sent again. Another daemon
 	// may have changed it.
 	nativeAgain = time.Minute
-	// nativeRetry is the time after which nod tries again whether the app has
-	// sessions.
+	// nativeRetry is the time after which nod checks again whether the app can
+	// show sessions.
 	nativeRetry = time.Hour
-	maxNatives  = 1000 // sessions whose status is remembered
-	// maxNativeTitle is the length of a title in characters. Slack takes 200 and
-	// shows fewer.
+	maxNatives  = 1000 // maximum number of sessions whose status is remembered
+	// maxNativeTitle is the maximum length of a title, in characters. Slack
+	// accepts 200 and shows fewer.
 	maxNativeTitle = 80
 )
 
-// natives shows the sessions of agents as Slack's own: a session that works has
-// Slack's stop button, and one that waits for people "Needs attention". Workspaces
-// without such sessions show only the message. It is safe for concurrent use.
+// natives shows the sessions of agents with Slack's own status: a working
+// session has Slack's stop button, and a session that waits for people shows
+// "Needs attention". In workspaces without this feature, only the message shows
+// the status. It is safe for concurrent use.
 type natives struct {
 	*workspace
 
 	mu    sync.Mutex
-	until time.Time // no status is sent before: the app has no sessions
-	busy  time.Time // before, only a status that ends Slack's stop button is sent
+	until time.Time // until then, no status is sent, because the app has no sessions
+	busy  time.Time // until then, only a status that removes Slack's stop button is sent
 	sent  map[bridge.MessageRef]native
 }
 
-// native holds what Slack shows of a session.
+// native holds the values that Slack shows of a session.
 type native struct {
 	status string
 	title  string
@@ -54,9 +55,9 @@ func newNatives(w *workspace) *natives {
 }
 
 // show sends the status of the session whose message was posted or changed. The
-// message has the status as well, so a failure changes nothing.
+// message also shows the status, so a failure has no other effect.
 func (n *natives) show(ctx context.Context, ref bridge.MessageRef, v bridge.View) {
-	if !render.IsSession(v) || v.Session == nil || ref.Thread != "" { // several sessions share a configured thread
+	if !render.IsSession(v) || v.Session == nil || ref.Thread != "" { // several sessions share a thread from the config
 		return
 	}
 	s := v.Session
@@ -74,7 +75,8 @@ func (n *natives) show(ctx context.Context, ref bridge.MessageRef, v bridge.View
 		Status: next.status, ChannelID: ref.Channel, ThreadTS: ref.Message, Title: next.title,
 	})
 	if err == nil && next.title != was.title && !sameTitle(got.Title, next.title) && (got.Title == "" || was.title != "") {
-		// The status sets the title only for a new session. People may change it.
+		// The status sets the title of a new session only, because people may
+		// change the title.
 		_, err = n.api.RenameAgentSessionContext(ctx, slack.AgentSessionRenameParameters{
 			Title: next.title, ChannelID: ref.Channel, ThreadTS: ref.Message,
 		})
@@ -82,15 +84,15 @@ func (n *natives) show(ctx context.Context, ref bridge.MessageRef, v bridge.View
 	n.settle(ref, next, err)
 }
 
-// sameTitle reports whether Slack shows a title. Slack replaces colons. Any title
-// is the same as an empty one.
+// sameTitle reports whether Slack shows a title. Slack replaces colons. An
+// empty title matches any title.
 func sameTitle(got, want string) bool {
 	plain := strings.NewReplacer(":", "_")
 	return want == "" || plain.Replace(got) == plain.Replace(want)
 }
 
-// due returns what was sent before, if this daemon sent it, and whether a status
-// has to be sent now.
+// due returns the last status that this daemon sent, and reports whether a
+// status must be sent now.
 func (n *natives) due(ref bridge.MessageRef, next native) (native, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,8 +103,8 @@ func (n *natives) due(ref bridge.MessageRef, next native) (native, bool) {
 	return was, open && !(same && next.at.Sub(was.at) < nativeAgain)
 }
 
-// settle records the result of sending a status. For an app that is not an
-// agent, or that lacks a scope, nod sends no further one for nativeRetry.
+// settle records the result of sending a status. If the app is not an agent or
+// lacks a scope, nod sends no status for nativeRetry.
 func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,7 +128,7 @@ func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 	}
 }
 
-// forget makes the next update of a session's message send its status.
+// forget makes the next update of a session's message send the status again.
 func (n *natives) forget(ref bridge.MessageRef) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,7 +145,7 @@ func nativeStatus(s bridge.SessionView) string {
 	case phase == render.PhaseFinished:
 		return slack.AgentSessionStatusClosed
 	}
-	return slack.AgentSessionStatusActive // it is stopped, or waits for its user elsewhere
+	return slack.AgentSessionStatusActive // the session is stopped, or waits for its user elsewhere
 }
 
 // isStop reports whether an event is a click on Slack's own stop button.
@@ -159,7 +161,7 @@ func (i inbound) stopped(ctx context.Context, e event) func(context.Context) {
 		return nil
 	}
 	who, thread := bridge.Actor{Platform: i.name, User: e.User}, bridge.MessageRef{Channel: e.Channel, Thread: e.Thread}
-	i.cards.natives.forget(bridge.MessageRef{Channel: e.Channel, Message: e.Thread}) // Slack keeps its status
+	i.cards.natives.forget(bridge.MessageRef{Channel: e.Channel, Message: e.Thread}) // Slack keeps its own status
 	v, err := stopper.StopThread(ctx, who, thread)
 	if err != nil {
 		i.log.Error("session not stopped", "platform", i.name, "error", err)

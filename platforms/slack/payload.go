@@ -51,11 +51,11 @@ type payload struct {
 type event struct {
 	posted
 	Type    string `json:"type"`
-	Tab     string `json:"tab"` // of the app that was opened
+	Tab     string `json:"tab"` // tab of the app that was opened
 	Channel string `json:"channel"`
 	// Kind is im for a person's own conversation with the app.
 	Kind     string  `json:"channel_type"`
-	Message  *posted `json:"message"` // after a change
+	Message  *posted `json:"message"` // the message after a change
 	Previous *posted `json:"previous_message"`
 	Deleted  string  `json:"deleted_ts"`
 }
@@ -68,10 +68,10 @@ type posted struct {
 	Text    string `json:"text"`
 	TS      string `json:"ts"`
 	Thread  string `json:"thread_ts"`
-	Parent  string `json:"parent_user_id"` // who started the thread
+	Parent  string `json:"parent_user_id"` // author of the first message of the thread
 }
 
-// action is a use of an element.
+// action is an action on an element.
 type action struct {
 	Type     string `json:"type"`
 	Block    string `json:"block_id"`
@@ -81,7 +81,7 @@ type action struct {
 	User     string `json:"selected_user"`
 }
 
-// action returns the use of an element. It is empty if there is none.
+// action returns the action on an element. It is empty if there is none.
 func (in payload) action() action {
 	if len(in.Actions) == 0 {
 		return action{}
@@ -89,9 +89,9 @@ func (in payload) action() action {
 	return in.Actions[0]
 }
 
-// control returns the token of the control that was used, and the user that a
-// select of people holds. The token is empty for an element that decides
-// nothing: a link, or an input whose value comes with the click on a button.
+// control returns the token of the clicked control, and the user in a select of
+// people. The token is empty for an element that decides nothing, such as a
+// link, or an input whose value comes with the click on a button.
 func (in payload) control() (token, picked string) {
 	a := in.action()
 	switch a.Type {
@@ -113,7 +113,7 @@ func denyAlways(s state) bool {
 	return false
 }
 
-// state has the values of the inputs of a message or a modal.
+// state holds the values of the inputs of a message or a modal.
 type state struct {
 	Values map[string]map[string]value `json:"values"` // by block ID and action ID
 }
@@ -128,8 +128,8 @@ type value struct {
 	SelectedOptions []choice `json:"selected_options"`
 }
 
-// of returns the values of the inputs that belong to the request of a block.
-// The IDs of its blocks have the same ending.
+// of returns the values of the inputs that belong to the same request as a
+// block. The IDs of their blocks have the same ending.
 func (s state) of(block string) state {
 	out := s
 	out.Values = maps.Clone(s.Values)

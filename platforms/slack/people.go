@@ -25,8 +25,8 @@ func (p people) Members(ctx context.Context, group string) ([]string, error) {
 	return members, p.classify("", err)
 }
 
-// SameAccount implements bridge.AccountMatcher: in an Enterprise Grid, an account
-// has an ID that begins with W, and one with U.
+// SameAccount implements bridge.AccountMatcher. In an Enterprise Grid, an
+// account has two IDs: one that begins with W, and one that begins with U.
 func (p people) SameAccount(a, b string) bool {
 	return a == b || isPerson(a) && isPerson(b) && a[1:] == b[1:]
 }

@@ -18,7 +18,7 @@ import (
 type poster struct {
 	*workspace
 	lost    *lost
-	homes   *pages // changes with the cards
+	homes   *pages // called after cards change
 	natives *natives
 }
 
@@ -41,8 +41,8 @@ func (p poster) build(v bridge.View) (slackmsg.Message, error) {
 }
 
 // Post implements bridge.Platform. If the response to a post was lost, a
-// repeated post updates the message. If nod cannot find the message, it is
-// posted twice.
+// repeated post updates the message. If nod cannot find the first message, it
+// posts a second one.
 //
 // A card has no parts: its dialogs show a text that is too long for it.
 func (p poster) Post(ctx context.Context, d bridge.Destination, v bridge.View, _ *bridge.Parts) (bridge.MessageRef, error) {
@@ -104,8 +104,8 @@ func message(m slackmsg.Message) []slack.MsgOption {
 	return append(literal(m.Text), slack.MsgOptionBlocks(m.Blocks...))
 }
 
-// literal returns the options for a text in which Slack looks for neither links
-// nor names, and for links without previews.
+// literal returns the options for a text in which Slack does not detect links
+// or names, and for links without previews.
 func literal(text string) []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(text, false), slack.MsgOptionParse(false),
@@ -117,8 +117,8 @@ func literal(text string) []slack.MsgOption {
 // and is retried, because the response to a message must not be lost.
 const sendTime = 4 * time.Second
 
-// send posts a card when the pacer permits it. It takes back a message that does
-// not show everything.
+// send posts a card when the pacer permits it. If the message does not show
+// everything, send takes it back.
 func (p poster) send(ctx context.Context, d bridge.Destination, v bridge.View, m slackmsg.Message) (bridge.MessageRef, error) {
 	var ref bridge.MessageRef
 	var got slack.Message
@@ -138,7 +138,8 @@ func (p poster) send(ctx context.Context, d bridge.Destination, v bridge.View, m
 	return ref, nil
 }
 
-// takeBack deletes a message. Where Slack refuses that, it takes away its controls.
+// takeBack deletes a message. If Slack refuses the deletion, it removes the
+// controls.
 func (p poster) takeBack(ctx context.Context, ref bridge.MessageRef, v bridge.View) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
@@ -156,7 +157,7 @@ func (p poster) takeBack(ctx context.Context, ref bridge.MessageRef, v bridge.Vi
 	}
 }
 
-// deliver posts one message, or updates the one that a failed post has left.
+// deliver posts a message, or updates the message that a failed post has left.
 func (p poster) deliver(
 	ctx context.Context, d bridge.Destination, opts []slack.MsgOption, id mark,
 ) (bridge.MessageRef, slack.Message, error) {
@@ -167,7 +168,7 @@ func (p poster) deliver(
 	}
 	if found {
 		got, err := p.change(ctx, earlier, opts)
-		if !platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // otherwise it is gone, or another app's
+		if !platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // gone, or from another app
 			return earlier, got, err
 		}
 	}
@@ -178,9 +179,9 @@ func (p poster) deliver(
 	return bridge.MessageRef{Channel: channel, Message: ts, Thread: got.ThreadTimestamp}, got, err
 }
 
-// reply posts a message to a thread and shows it in the channel too, as only
-// people who follow the thread see its replies. It posts to the channel alone
-// if the thread does not accept the message.
+// reply posts a message to a thread and also shows it in the channel, because
+// only people who follow the thread see its replies. If the thread does not
+// accept the message, it posts to the channel only.
 func (p poster) reply(
 	ctx context.Context, channel, thread string, opts []slack.MsgOption,
 ) (in, ts string, got slack.Message, err error) {
@@ -196,8 +197,8 @@ func (p poster) reply(
 	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
 }
 
-// edit changes a card. It removes the controls of a card that does not show
-// everything.
+// edit changes a card. If the card does not show everything, it removes the
+// controls.
 func (p poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m slackmsg.Message) error {
 	var got slack.Message
 	turn := platforms.Turn{Key: ref.Channel + "/" + ref.Message, Rank: platforms.RankEdit}

@@ -16,24 +16,25 @@ import (
 // docs.slack.dev/reference/events/message.
 var personal = []string{"", "thread_broadcast", "file_share", "me_message"}
 
-// tombstone is the subtype of what remains of a deleted message with replies.
+// tombstone is the subtype of the placeholder for a deleted message with
+// replies.
 const tombstone = "tombstone"
 
-// wrote returns the message that a person wrote or edited, and the capacity in
-// which it was written. It returns false for any other event. Slack sends these
-// events if the app has the scopes and subscriptions for them.
+// wrote returns the message that a person wrote or edited, and the capacity of
+// its author. It returns false for any other event. Slack sends these events if
+// the app has the required scopes and subscriptions.
 func (e event) wrote() (posted, bridge.Standing, bool) {
 	m, standing := e.posted, bridge.Standing("")
 	if e.Subtype == "message_changed" && e.Message != nil && e.Previous != nil {
-		if m, standing = *e.Message, bridge.StandingEdited; m.Text == e.Previous.Text { // Slack added the preview of a link
+		if m, standing = *e.Message, bridge.StandingEdited; m.Text == e.Previous.Text { // Slack added a preview
 			return posted{}, "", false
 		}
 	}
 	return m, standing, e.Type == "message" && slices.Contains(personal, m.Subtype) && m.Bot == "" && m.User != ""
 }
 
-// author returns who wrote the message of an event, so that the messages of a
-// person keep their order. It is empty for other payloads.
+// author returns the author of the message in an event. It is used to keep the
+// messages of a person in order. It is empty for other payloads.
 func (e event) author() string {
 	m, _, ok := e.wrote()
 	if !ok {
@@ -42,7 +43,7 @@ func (e event) author() string {
 	return m.User
 }
 
-// removed returns the ID of a message of a bot that someone deleted, or "".
+// removed returns the ID of a bot message that someone deleted, or "".
 func (e event) removed() string {
 	switch {
 	case e.Type != "message" || e.Previous == nil || e.Previous.Bot == "":
@@ -53,12 +54,12 @@ func (e event) removed() string {
 	return e.Deleted
 }
 
-// seenFor is the time for which a message that arrives again is known. Slack repeats an
-// event for about five minutes if it has no acknowledgment.
+// seenFor is the time for which nod recognizes a repeated message. Slack
+// repeats an event for about five minutes if it gets no acknowledgment.
 const seenFor = 15 * time.Minute
 
-// message records what a person wrote, or that a card was deleted. It returns a
-// function to run after the acknowledgment, or nil.
+// message records a message of a person, or the deletion of a card. It returns
+// a function to run after the acknowledgment, or nil.
 func (i inbound) message(ctx context.Context, e event) func(context.Context) {
 	if gone := e.removed(); gone != "" {
 		return i.deleted(bridge.MessageRef{Channel: e.Channel, Message: gone})
@@ -83,7 +84,8 @@ func (i inbound) message(ctx context.Context, e event) func(context.Context) {
 	return func(ctx context.Context) { i.replies.tell(ctx, c, "", v.Note) }
 }
 
-// replied takes a message in the thread of a card as an answer to a text question.
+// replied handles a message in the thread of a card as an answer to a text
+// question.
 func (i inbound) replied(ctx context.Context, channel string, m posted, standing bridge.Standing) bridge.Verdict {
 	listener, ok := i.sink.(bridge.Listener)
 	if !ok {
@@ -101,8 +103,8 @@ func (i inbound) replied(ctx context.Context, channel string, m posted, standing
 	return v
 }
 
-// deleted tells the sink that a message of nod was deleted, after the
-// acknowledgment: no person waits for that.
+// deleted reports the deletion of a message of nod to the sink. It runs after
+// the acknowledgment, because no person waits for it.
 func (i inbound) deleted(ref bridge.MessageRef) func(context.Context) {
 	remover, ok := i.sink.(bridge.Remover)
 	if !ok {
@@ -115,11 +117,11 @@ func (i inbound) deleted(ref bridge.MessageRef) func(context.Context) {
 	}
 }
 
-// token matches what Slack writes for a link or a mention.
+// token matches Slack's markup for a link or a mention.
 var token = lazyregexp.New(`<([^<>|]*)(?:\|([^<>]*))?>`)
 
-// written returns the text of a message as the person wrote it: Slack writes
-// links, mentions and three characters in its own way.
+// written returns the text of a message as the person typed it. Slack has its
+// own markup for links, mentions and three characters.
 func written(text string) string {
 	text = token.ReplaceAllStringFunc(text, func(s string) string {
 		parts := token.FindStringSubmatch(s)
@@ -142,6 +144,6 @@ func moment(ts string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	micros, _ := strconv.ParseInt(fraction, 10, 64) // a second without a fraction is its beginning
+	micros, _ := strconv.ParseInt(fraction, 10, 64) // a second without a fraction means its beginning
 	return time.Unix(s, micros*1000)
 }

@@ -6,26 +6,28 @@ import (
 )
 
 const (
-	// lookEvery is the time after which a new connection learns how many there are.
+	// lookEvery is the interval at which a new connection finds out the number
+	// of connections.
 	lookEvery = 2 * time.Minute
-	// lookAgain is the time after which it learns that again if there were too many:
-	// the connection of a daemon that has just stopped may still count.
+	// lookAgain is the interval after a result with too many connections. The
+	// connection of a daemon that was stopped recently may still count.
 	lookAgain = 5 * time.Second
-	// rivalEvery is the time between two looks while there is a rival.
+	// rivalEvery is the interval while a rival is known.
 	rivalEvery = time.Minute
 	countTime  = 2 * time.Second
 )
 
-// rivals notices other programs that receive with the app-level token of nod. Slack
-// gives each payload to one of the connections of an app, so that a rival takes a
-// part of the clicks: docs.slack.dev/apis/events-api/using-socket-mode.
+// rivals detects other programs that receive events with nod's app-level token.
+// Slack sends each payload to only one of the connections of an app, so a rival
+// receives some of the clicks:
+// docs.slack.dev/apis/events-api/using-socket-mode.
 type rivals struct {
 	*workspace
-	doubted bool // there were too many connections
+	doubted bool // the last check found too many connections
 }
 
-// count compares the number of connections with that of the daemons. It returns the
-// time after which it has to be compared again.
+// count compares the number of connections with the number of daemons. It
+// returns the time after which to compare them again.
 func (r *rivals) count(ctx context.Context, connections int) time.Duration {
 	daemons := 1
 	if r.daemons != nil {

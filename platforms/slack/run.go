@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// stalledAfter is the maximum time without a connection. Then nod replaces
-	// the client, because the SDK's own loop has states that it never leaves.
+	// stalledAfter is the maximum time without a connection. After that, nod
+	// replaces the client, because the SDK's own loop has states that it never
+	// leaves.
 	stalledAfter = 45 * time.Second
 	watchEvery   = time.Second
-	// ackWait is the time limit for an acknowledgment, which Slack takes within 3
-	// seconds.
+	// ackWait is the time limit for an acknowledgment. Slack requires it within
+	// 3 seconds.
 	ackWait = 3 * time.Second
 )
 
-// socket receives through Socket Mode.
+// socket receives events through Socket Mode.
 type socket struct {
 	*workspace
 	in     inbound
@@ -34,22 +35,22 @@ type socket struct {
 	lanes  *platforms.Lanes
 }
 
-// client is a Socket Mode client that runs.
+// client is a running Socket Mode client.
 type client struct {
 	stop  context.CancelFunc
-	ready chan int   // gets the number of connections that Slack counts
-	ended chan error // gets nil if the client stalled and must be replaced
-	once  bool       // it was ready once
+	ready chan int   // receives the number of connections that Slack counts
+	ended chan error // receives nil if the client has stalled and must be replaced
+	once  bool       // the client has been ready once
 }
 
-// run receives until ctx ends or an administrator must act.
+// run receives events until ctx ends or an administrator must act.
 func (s socket) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() { platforms.Recheck(ctx, &s.health, s.check) })
-	wg.Go(func() { s.self(ctx) }) // so that no reply has to wait for it
+	wg.Go(func() { s.self(ctx) }) // so that no reply has to wait for this
 	s.work = platforms.NewWork(&wg)
 	refusals := 0
 	now, look := s.start(ctx, &wg, &s.health), time.NewTimer(lookEvery)
@@ -84,7 +85,7 @@ func (s socket) run(ctx context.Context) error {
 	}
 }
 
-// start starts a client. Until it is connected, it reports to a health of its own.
+// start starts a client. Until the client is connected, it has its own health.
 func (s socket) start(ctx context.Context, wg *sync.WaitGroup, health *platforms.HealthBox) *client {
 	ctx, stop := context.WithCancel(ctx)
 	c := &client{stop: stop, ready: make(chan int, 1), ended: make(chan error, 1)}
@@ -92,9 +93,10 @@ func (s socket) start(ctx context.Context, wg *sync.WaitGroup, health *platforms
 	return c
 }
 
-// takeOver replaces a client by a new one, because only a new connection learns how
-// many there are. Until the new one is ready, the old one receives, and then it
-// acknowledges what it has received. It returns nil if no new one becomes ready.
+// takeOver replaces a client with a new one, because only a new connection
+// reports the number of connections. Until the new client is ready, the old
+// client receives events. Then it acknowledges the events that it has received.
+// It returns nil if no new client becomes ready.
 func (s socket) takeOver(ctx context.Context, wg *sync.WaitGroup, old *client) *client {
 	if !old.once {
 		return nil
@@ -103,7 +105,7 @@ func (s socket) takeOver(ctx context.Context, wg *sync.WaitGroup, old *client) *
 	defer patience.Stop()
 	select {
 	case n := <-next.ready:
-		next.ready <- n - 1 // without the old one
+		next.ready <- n - 1 // without the old client
 		wg.Go(func() {
 			bridge.Pause(ctx, ackWait)
 			old.stop()
@@ -117,9 +119,9 @@ func (s socket) takeOver(ctx context.Context, wg *sync.WaitGroup, old *client) *
 	return nil
 }
 
-// connect runs one Socket Mode client. It passes the number of connections to ready
-// each time that the client is connected. It returns nil if the client has stalled and
-// must be replaced, and an error if Slack refuses the connection.
+// connect runs one Socket Mode client. It passes the number of connections to
+// ready each time the client connects. It returns nil if the client has stalled
+// and must be replaced, and an error if Slack refuses the connection.
 func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms.HealthBox) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -154,7 +156,7 @@ func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms
 				health.Set(bridge.HealthUp, "")
 				select {
 				case ready <- e.Request.NumConnections:
-				default: // nothing has looked at the last one yet
+				default: // nobody has read the previous value yet
 				}
 			}
 			if id, raw := envelope(e); id != "" {
@@ -164,9 +166,9 @@ func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms
 	}
 }
 
-// receive works on one payload and acknowledges it. It does not block: a client that
-// waits would miss pings. What has begun is finished even if the socket closes. The
-// messages of a person keep their order.
+// receive handles one payload and acknowledges it. It does not block, because a
+// client that waits would miss pings. Work that has started is finished even if
+// the socket closes. The messages of a person keep their order.
 func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, in payload) {
 	wait, leave := s.lanes.Enter(in.Event.author())
 	acknowledge := func(r reaction) {
@@ -193,9 +195,9 @@ func (s socket) receive(ctx context.Context, client *socketmode.Client, id strin
 	}, leave)
 }
 
-// follow updates the health after an event of the connection, and lost, the
-// time when the connection was lost. It returns an error if Slack refuses the
-// connection.
+// follow updates the health after an event of the connection. It also updates
+// lost, the time when the connection was lost. It returns an error if Slack
+// refuses the connection.
 func (s socket) follow(e socketmode.Event, lost *time.Time, health *platforms.HealthBox) error {
 	switch e.Type {
 	case socketmode.EventTypeHello:

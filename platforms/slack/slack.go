@@ -36,12 +36,13 @@ type Options struct {
 	// Turns shares the rate limits with other daemons. If it is nil, nothing
 	// is delayed.
 	Turns bridge.Turns
-	// Console means that the console is on, where people can answer what no
-	// dialog can show. Without it, nod refuses such a request on opening.
+	// Console means that the console is on. People can use it to answer
+	// requests that no dialog can show. Without the console, nod refuses such a
+	// request on opening.
 	Console    bool
-	ConsoleURL string // of nod; empty if it is not known
-	// Daemons counts the daemons that receive for this app. If it is nil, there is
-	// one.
+	ConsoleURL string // URL of nod; empty if it is not known
+	// Daemons returns the number of daemons that receive events for this app.
+	// If it is nil, there is one daemon.
 	Daemons func(context.Context) (int, error)
 	Log     *slog.Logger
 }
@@ -118,10 +119,11 @@ func newWorkspace(o Options) *workspace {
 	return ws
 }
 
-// newPacers returns the pacers of chat.postMessage and of chat.update. The first
-// takes about one call per second and channel, with short bursts, and several
-// hundred per minute in all. The second takes 50 per minute in all. A refusal
-// is for the method, whatever the channel: docs.slack.dev/apis/web-api/rate-limits.
+// newPacers returns the pacers of chat.postMessage and of chat.update. The
+// first method accepts about one call per second and channel, with short
+// bursts, and several hundred per minute in total. The second accepts 50 per
+// minute in total. A refusal applies to the method, regardless of the channel:
+// docs.slack.dev/apis/web-api/rate-limits.
 func newPacers(o Options, log *slog.Logger) (posts, edits *platforms.Pacer) {
 	pace := platforms.Pace{
 		Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
@@ -175,8 +177,7 @@ func (p *Platform) Handler(sink bridge.Sink) http.Handler {
 	return endpoint{p.ws, p.inbound(sink), p.secret}
 }
 
-// inbound returns the receiver of what Slack delivers. It passes clicks to the
-// sink.
+// inbound returns the receiver of Slack's events. It passes clicks to the sink.
 func (p *Platform) inbound(sink bridge.Sink) inbound {
 	return inbound{
 		workspace: p.ws, sink: sink, cards: p.poster, replies: p.ephemeral,

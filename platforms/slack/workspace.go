@@ -24,8 +24,8 @@ type workspace struct {
 	edits  *platforms.Pacer
 
 	console    bool   // whether the console is on
-	consoleURL string // of nod, for links to the console; may be empty
-	// daemons counts the daemons of the installation. It is nil for one.
+	consoleURL string // URL of nod, for links to the console; may be empty
+	// daemons returns the number of daemons of the installation. Nil means one.
 	daemons func(context.Context) (int, error)
 
 	seen platforms.Seen // messages that nod has answered
@@ -43,7 +43,7 @@ func (w *workspace) check(ctx context.Context) error {
 	return w.classify("", err)
 }
 
-// self returns who nod is in the workspace. It is empty if Slack does not
+// self returns nod's identity in the workspace. It is empty if Slack does not
 // return it.
 func (w *workspace) self(ctx context.Context) slack.AuthTestResponse {
 	if me := w.known(); me.UserID != "" {
@@ -57,7 +57,7 @@ func (w *workspace) self(ctx context.Context) slack.AuthTestResponse {
 	return *me
 }
 
-// known is self without a call.
+// known returns the identity without a call.
 func (w *workspace) known() slack.AuthTestResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
