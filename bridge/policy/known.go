@@ -111,6 +111,7 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 		w, _ := n.X.(*syntax.Word)
 		return n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar && (n.Op != syntax.TsFdTerm || w != nil && numeral(w)) && q.inside(n, fed)
 	case *syntax.ProcSubst:
+		q.input = true
 		return q.capture(func() bool { return q.inside(n, n.Op == syntax.CmdOut) })
 	case *syntax.ForClause:
 		return !n.Select && q.inside(n, fed)
@@ -200,6 +201,7 @@ func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
 		if writes(to) {
 			q.written = append(q.written, wordText(to.Word))
 			call, ok := s.Cmd.(*syntax.CallExpr)
+			q.dashes = q.dashes || isOption(path.Base(wordText(to.Word)))
 			q.brings = q.brings || !ok || len(call.Args) == 0 || call.Args[0].Lit() != "git"
 		} else if to.Op != syntax.DplOut && wordText(to.Word) != "/dev/null" {
 			fed = true
@@ -250,7 +252,7 @@ func (q *inquiry) capture(known func() bool) bool {
 }
 
 // prints matches words that a program may print for another one.
-var prints = lazyregexp.New("[\\s\"'`\\\\${}]")
+var prints = lazyregexp.New("[\\s\"'`\\\\${}();&|<>]|%x")
 
 // command reports whether a command is known not to be the target and not to
 // start it.
@@ -260,7 +262,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 		return false
 	}
 	name, args, at, ok := program(base), words[1:], "", true
-	q.data = q.data || q.captured > 0 && (composes[name] || slices.ContainsFunc(args, prints.MatchString))
+	q.data = q.data || q.captured > 0 && (composes[name] || q.names(args...) || slices.ContainsFunc(args, prints.MatchString))
 	if name == "git" {
 		args, at, ok = withoutSettings(args)
 	}

@@ -156,7 +156,9 @@ func (q *inquiry) options(words []string) {
 	if end := slices.Index(words, "--"); end >= 0 {
 		words = words[:end]
 	}
-	q.optional = q.optional || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, one) || strings.Contains(w, many) })
+	q.optional = q.optional || slices.ContainsFunc(words, func(w string) bool {
+		return w != "" && strings.ContainsAny(w[:1], one+"*?[") || strings.Contains(w, many)
+	})
 }
 
 func each(words []string, match func(string) bool) bool {
@@ -258,10 +260,13 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	}
 	given := "" // the option before, of which a word may be the value
 	for _, w := range args {
-		option, value, _ := strings.Cut(w, "=")
+		option, value, valued := strings.Cut(w, "=")
+		if name == "go" { // it takes two dashes as one
+			option = strings.Replace(option, "--", "-", 1)
+		}
 		text := listed(textOptions, name+":"+option) || given != "" && (given == "-ldflags" || !isOption(w))
-		if given == "" && option == w && listed(textOptions, name+":"+w) { // an option after one may be its own
-			given = w
+		if given == "" && !valued && listed(textOptions, name+":"+option) { // an option after one may be its own
+			given = option
 		} else {
 			given = ""
 		}
@@ -276,19 +281,12 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 
 var (
 	plainOption = lazyregexp.New(`^--?[a-z-]+$`)
-	setting     = lazyregexp.New(`^(-[a-z]*c|--c[a-z]*=)?([A-Za-z][\w-]*\..+=.*)$`)
 	toolchain   = lazyregexp.New(`^\+[a-z0-9.-]+$`)
 	template    = lazyregexp.New(`^--t(e.*|=.*)?$`) // a directory with hooks
 	evaluates   = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
 )
-
-// setsOther reports whether a word of git clone may be a setting that names a program.
-func setsOther(w string) bool {
-	m := setting.FindStringSubmatch(w)
-	return m != nil && !gitSettings.MatchString(m[2])
-}
 
 // after returns the word after an option, or "".
 func after(args []string, option string) string {

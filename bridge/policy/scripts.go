@@ -16,7 +16,10 @@ var (
 	textInAwk = lazyregexp.New(`"(\\.|[^"\\])*"`)
 	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
 	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
-	callInAwk = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
+	// quotedInAwk is an expression with a quote, after which texts seem to begin
+	// where they end.
+	quotedInAwk = lazyregexp.New(`/[^/\n]*"[^/\n]*/`)
+	callInAwk   = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
 	// computed is a file that awk writes under a name that it computes, or joins.
 	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*([^"\s>]|""[ \t]*[^\s;}])`)
 	// spelled is one under a name with characters in another spelling.
@@ -28,18 +31,19 @@ var (
 // quietAwk returns why awk may start a program: with system, getline, a pipe after
 // print, or @.
 func quietAwk(a arguments) string {
-	pipes := func(script string, text *lazyregexp.Regexp) bool {
+	pipes := func(script string) bool { return pipeInAwk.MatchString(strings.ReplaceAll(script, "||", "")) }
+	pipesWithout := func(script string, text *lazyregexp.Regexp) bool {
 		without := text.ReplaceAllStringFunc(script, func(s string) string {
 			if strings.Contains(s, "/") { // it may begin in an expression
 				return s
 			}
 			return `""`
 		})
-		return pipeInAwk.MatchString(strings.ReplaceAll(without, "||", ""))
+		return pipes(without)
 	}
 	for _, script := range a.texts {
 		script = goesOn.ReplaceAllString(script, "$1 ")
-		if isOpen(script) || callInAwk.MatchString(script) || pipes(script, textInAwk) || pipes(script, separator) {
+		if isOpen(script) || callInAwk.MatchString(script) || pipesWithout(script, textInAwk) || pipesWithout(script, separator) || quotedInAwk.MatchString(script) && pipes(script) {
 			return "the script may start a program"
 		}
 		if spelled.MatchString(script) || computed.MatchString(textInAwk.ReplaceAllString(script, `""`)) {
@@ -140,6 +144,15 @@ var (
 	gitOptions  = reader{flags: "pP", takes: "Cc", long: "--no-pager --paginate --version --no-optional-locks", with: "--git-dir --work-tree", starts: true}
 	gitSettings = lazyregexp.New(`(?i)^((user\.(name|email)|color\.[a-z.]+|core\.(quotepath|autocrlf)|advice\.[a-z]+|init\.defaultbranch)=|(core\.pager=(cat)?|(commit|tag)\.gpgsign=false)$)`)
 )
+
+// setting matches a setting among the words of git clone.
+var setting = lazyregexp.New(`^(-[a-z]*c|--c[a-z]*=)?([A-Za-z][\w-]*\..+=.*)$`)
+
+// setsOther reports whether a word of git clone may be a setting that names a program.
+func setsOther(w string) bool {
+	m := setting.FindStringSubmatch(w)
+	return m != nil && !gitSettings.MatchString(m[2])
+}
 
 // withoutSettings returns the words of git without the options before its command,
 // the directory to which these lead, and whether they are known. With another work

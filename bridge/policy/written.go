@@ -18,7 +18,7 @@ var (
 	temporary = lazyregexp.New(`^/(private/)?(tmp|var/folders)/`)
 	// hidden matches settings, hooks and startup files, which programs read without
 	// being told to: most are hidden, and others are in a repository of git.
-	hidden = lazyregexp.New(`(^|/|>\s*")\.[A-Za-z_*?[]|(^|/)[^/]*\.git(/|$)|(^|/)(config(\.worktree)?|HEAD|gitdir|commondir|(pre|post)-[a-z-]+|` +
+	hidden = lazyregexp.New(`(^|/|>\s*")\.[A-Za-z_*?[\x01\x02]|(^|/)[^/]*\.git(/|$)|(^|/)(config(\.worktree)?|HEAD|gitdir|commondir|(pre|post)-[a-z-]+|` +
 		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|lefthook[^/]*|lint-staged\.[^/]*)$`)
 	// harmlessHidden matches hidden files that start nothing.
 	harmlessHidden = lazyregexp.New(`(^|/)\.([a-z]*ignore|(git)?keep|env(\.[\w.-]+)?|editorconfig)$`)
@@ -126,6 +126,7 @@ func (q *inquiry) writes(name string, args []string) {
 	if re != nil && (name != "git" || showsGit[first]) {
 		q.options(args)
 	}
+	q.dashes = q.dashes || (copiers[name] || name == "touch" || name == "mkdir" || name == "tee") && namesOption(args)
 	switch {
 	case name == "cd" || name == "pushd":
 		q.dirs = append(q.dirs, args...)
@@ -145,6 +146,14 @@ func (q *inquiry) writes(name string, args []string) {
 	case copiers[name]:
 		q.copies(args)
 	}
+}
+
+// namesOption reports whether words give a file a name that is an option where a
+// pattern stands for it.
+func namesOption(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return (slices.Contains(words, "--") || strings.Contains(w, "/")) && isOption(path.Base(w))
+	})
 }
 
 // elsewhere matches the option of copiers that names a directory.
