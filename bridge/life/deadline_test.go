@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,59 @@ func TestDeadlineComesFirst(t *testing.T) {
 					t.Errorf("it is %q at %s: %+v", turn.Life.State, turn.Life.At, turn.Life.Response)
 				}
 			})
+		}
+	}
+}
+
+// TestResolvedAt checks that a response has the time of its resolution, unless its own
+// time is signed: by the passkey of a person, or by an earlier receipt.
+func TestResolvedAt(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{
+		ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "bash"}},
+		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}},
+		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
+	}
+	signed, resolved := now.Add(time.Second), now.Add(2*time.Second)
+	for name, c := range map[string]struct {
+		receipt string
+		by      *bridge.Assertion
+		want    time.Time
+	}{
+		"nothing is signed":    {"", nil, resolved},
+		"a passkey has signed": {"", &bridge.Assertion{}, signed},
+		"a failover lost it":   {"receipt", nil, signed},
+		"both have signed":     {"receipt", &bridge.Assertion{}, signed},
+	} {
+		turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(resolved, retention)
+		yes := bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}, At: signed, Assertion: c.by}
+		turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: yes, Receipt: c.receipt})
+		if r := turn.Life.Response; r == nil || !r.At.Equal(c.want) {
+			t.Errorf("%s: %+v, want the time %s", name, r, c.want)
+		}
+	}
+}
+
+// TestGuardedCards checks that a card that is posted while its request is resolved
+// refuses the resolution, which then sees the card.
+func TestGuardedCards(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{
+		ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "bash"}},
+		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}, {Platform: "chat", Channel: "D"}}},
+		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
+	}
+	turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(now.Add(time.Second), retention)
+	turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}}})
+	c, err := turn.Change()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range i.Destinations {
+		if k := life.CardKey(i.ID, n); !slices.Contains(c.If, broker.Version{Key: k}) {
+			t.Errorf("%v is not guarded by %v", k, c.If)
 		}
 	}
 }

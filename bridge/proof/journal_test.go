@@ -52,6 +52,9 @@ func TestVerifyJournal(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, r.Problems, c.why)
 		}
 	}
+	if r := verify(counts, append([]AuditLine{counts}, j.lines...), seals); !strings.Contains(strings.Join(r.Problems, "\n"), "two lines of counts") {
+		t.Errorf("with counts twice: %q", r.Problems)
+	}
 	for entry, problems := range map[string]int{
 		"1001-0": 0, j.lines[0].Entry: 0, j.lines[1].Entry: 1, j.lines[2].Entry: 1, // a log may begin with any entry
 	} {

@@ -101,4 +101,7 @@ func TestReceiptOnce(t *testing.T) {
 	if r, err := p.receipt(token); err != nil || r.ID != "marked" {
 		t.Errorf("it was verified again: %+v %v", r, err)
 	}
+	if r, err := p.receipt(token + "x"); bridge.ErrorCode(err) != bridge.CodeForbidden || r.ID != "" {
+		t.Errorf("a forged receipt: %+v %v", r, err)
+	}
 }

@@ -307,7 +307,7 @@ func TestSkew(t *testing.T) {
 		code bridge.Code
 		text string
 	}{
-		"no initialize": {[]string{fmt.Sprintf(unknown, 1)}, bridge.CodeUnsupported, "initialize"},
+		"no initialize": {[]string{fmt.Sprintf(unknown, 1)}, bridge.CodeUnsupported, "initialize: Invalid request: unknown variant"},
 		"too old":       {[]string{`{"id":1,"result":{"userAgent":"codex/0.149.0 (x)"}}`}, bridge.CodeUnsupported, "0.166.0 and later"},
 		"no list":       {[]string{greeting, fmt.Sprintf(unknown, 2)}, bridge.CodeUnsupported, "thread/loaded/list"},
 		"another list":  {[]string{greeting, `{"id":2,"result":{"data":{"a":1}}}`}, bridge.CodeUnsupported, "thread/loaded/list"},

@@ -184,6 +184,7 @@ func TestUnderstood(t *testing.T) {
 		"a list of tools":     {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"\u0061"}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a"}}`},
 		"a ping":              {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
 		"a notification":      {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`},
+		"a field of Codex":    {`{"jsonrpc":"2.0","id":1,"method":"ping","trace":1}`, ``},
 		"a forbidden tool":    {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_db"}}`, ``},
 		"an empty line":       {"\n \n", ``},
 		"a line with CR LF":   {`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\r", `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
@@ -263,5 +264,22 @@ func TestForgedMessages(t *testing.T) {
 	}
 	if !strings.Contains(toClient.String(), `"id":1,"error"`) || !strings.Contains(toServer.String(), `"id":2,"error"`) {
 		t.Errorf("the server got\n%s\nthe client\n%s", &toServer, &toClient)
+	}
+}
+
+// TestRulePatterns checks that an invalid pattern is refused, because it would match nothing.
+func TestRulePatterns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rules relay.Rules
+		want  string
+	}{
+		{relay.Rules{Allow: []string{"get_*", "[a-z]?"}, Deny: []string{"drop_*"}}, ""},
+		{relay.Rules{Allow: []string{"get_*", "[a-"}}, `--allow: invalid pattern "[a-"`},
+		{relay.Rules{Deny: []string{"drop_[", "*"}}, `--deny: invalid pattern "drop_["`},
+	} {
+		if err := c.rules.Check(); (err == nil) != (c.want == "") || err != nil && (bridge.ErrorCode(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", c.rules, err, c.want)
+		}
 	}
 }
