@@ -215,6 +215,10 @@ type View struct {
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet.
 	Waiting bool
+	// Withheld means that the service does not take the text of the request, so
+	// that the view has none of it. Fix is what an administrator can do, or empty.
+	Withheld bool
+	Fix      string
 	// Revealed means that only a person who may respond sees the view, so the
 	// view shows a private request.
 	Revealed bool
@@ -248,6 +252,15 @@ func (v View) Hides() bool {
 // delivered.
 func (v View) Unfinished() View {
 	v.Waiting = true
+	return v
+}
+
+// Withhold returns the view without controls and without the text of the request,
+// for a service that does not take that text. It shows what the card of a private
+// request shows.
+func (v View) Withhold(fix string) View {
+	v.Withheld, v.Fix, v.Waiting, v.Revealed = true, fix, true, false
+	v.Record.Interaction.Private = true
 	return v
 }
 

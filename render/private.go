@@ -8,7 +8,7 @@ import (
 
 // privateCard builds the card of a private request for its channel. It shows
 // what kind of request it is, its risk, who asks and how it ended, and nothing
-// that the agent wrote.
+// that the agent wrote. The card of a withheld request is the same, and says why.
 func privateCard(v bridge.View) Card {
 	r := v.Record
 	i := r.Interaction
@@ -21,15 +21,46 @@ func privateCard(v bridge.View) Card {
 		if len(r.Votes) > 1 {
 			c.Closing = append([]Block{Para(votes(r))}, c.Closing...)
 		}
+		if v.Withheld {
+			c.Body = append(c.Body, Para(refuser(v)+" does not take the text of this request."))
+		}
 	} else {
 		c.Whole = true
 		if !c.Closed {
 			c.Due = Due(r, v.Mentions)
 		}
 		c.Body = append(facts(unwritten(i), Action{}), Para(NotePrivate))
+		if v.Withheld {
+			c.Body = append([]Block{{Kind: Paragraph, Spans: c.Head}}, withheld(v)...)
+			c.Head = []Span{{Text: HeadWithheld}}
+		}
 	}
 	c.Notice = previewed(r, privateNotice(r))
 	return c
+}
+
+// refuser names the service that does not take the text of a withheld request.
+func refuser(v bridge.View) string {
+	if all := v.Record.Interaction.Destinations; v.Destination < len(all) {
+		return Platform(all[v.Destination].Platform)
+	}
+	return "The chat service"
+}
+
+// withheld says where people can answer a withheld request.
+func withheld(v bridge.View) []Block {
+	said := refuser(v) + " does not take the text of this request. "
+	if where := Elsewhere(v); where != "" {
+		said += "It is still open: " + where
+	} else {
+		said += "No other chat shows it now, so no one can answer it. If that stays so, nod closes it, and tells " +
+			Line(v.Record.Interaction.Agent) + " that no one was asked."
+	}
+	out := []Block{Para(said)}
+	if v.Fix != "" {
+		out = append(out, Para("For the administrator of nod: "+Cut(Line(v.Fix), 500, Runes)+"."))
+	}
+	return out
 }
 
 // privateNotice returns the text of the notification of a private request: the

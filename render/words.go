@@ -51,6 +51,7 @@ const (
 	TitleRead       = "Full text"
 	LabelReview     = "Review…"
 	TitleReview     = "Review"
+	HeadWithheld    = "⚠️ Cannot be answered here"
 	NotePrivate     = "🔒 Private: only people who may answer can open the request."
 )
 
@@ -299,7 +300,7 @@ func Notes(v bridge.View) []string {
 	if s := counted(v.Record); s != "" {
 		notes = append(notes, s)
 	}
-	if v.Waiting {
+	if v.Waiting && !v.Withheld {
 		notes = append(notes, NoteWaiting)
 	}
 	return notes

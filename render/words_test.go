@@ -87,6 +87,8 @@ func TestCardSays(t *testing.T) {
 		"notice":                 {"Notice from deploy-bot", "no answer needed"},
 		"reprompt":               {"that *version* does not exist", "round 2", "tool collect"},
 		"unfinished":             {render.NoteWaiting},
+		"withheld":               {render.HeadWithheld, "Run a command?", "does not take the text of this request", "administrator of nod: give nod a right."},
+		"withheld-denied":        {"Denied by ana", "Run a command", "does not take the text of this request"},
 		"queued":                 {"stopped waiting"},
 		"escalated":              {"on <call>"},
 		"completed":              {"(not shown)", "Result", "deployed"},

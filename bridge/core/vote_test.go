@@ -132,7 +132,7 @@ func TestAmendment(t *testing.T) {
 	})
 }
 
-// TestLate checks that a card can be late until it is posted.
+// TestLate checks that a card can be late until it shows its request.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {
@@ -142,8 +142,11 @@ func TestLate(t *testing.T) {
 		if r.Late[1].IsZero() || !r.Late[0].IsZero() {
 			t.Errorf("late: %v", r.Late)
 		}
-		if r = posted(t, s, r, 1); len(r.Late) > 0 {
-			t.Errorf("late after it was posted: %v", r.Late)
+		if r = posted(t, s, r, 1); r.Late[1].IsZero() {
+			t.Error("not late after it was posted without its request")
+		}
+		if r = mark(t, s, r.Interaction.ID, bridge.Mark{Shown: &bridge.Shown{Destination: 1, Content: "c"}}); len(r.Late) > 0 {
+			t.Errorf("late after it shows its request: %v", r.Late)
 		}
 	})
 }

@@ -132,12 +132,12 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 	return c.records.Load(ctx, root.Head)
 }
 
-// mark records the message of a card. The card is already posted, so mark
-// retries for as long as the job lasts.
-func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
+// mark records the message of a card and the content that it shows. The card is
+// already posted, so mark retries for as long as the job lasts.
+func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef, shown string) error {
 	for {
 		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{
-			Destination: destination, Ref: ref, Revision: r.Revision, Content: r.Interaction.Content, Look: lookAfter(r.Interaction),
+			Destination: destination, Ref: ref, Revision: r.Revision, Content: shown, Look: lookAfter(r.Interaction),
 		}})
 		if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
 			return err

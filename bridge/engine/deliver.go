@@ -166,8 +166,17 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	before := len(parts.Sent())
 	ref, err := p.Post(ctx, d, view, parts)
 	w.watcher.Did(j, p.Name(), r, began, err)
+	err = progressed(err, before, parts)
+	shown := r.Interaction.Content
+	if withholds(j, r, err) {
+		other, failed := p.Post(ctx, d, view.Withhold(bridge.PublicError(err).Hint), parts)
+		if failed == nil {
+			w.log.Warn("card shown without its request", "id", j.Interaction, "destination", j.Destination, "error", err)
+			ref, err, shown = other, nil, ""
+		}
+	}
 	if err != nil {
-		return progressed(err, before, parts)
+		return err
 	}
 	ctx, cancel := forResult(ctx)
 	defer cancel()
@@ -175,11 +184,14 @@ func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
 	if err := w.threads.takesReplies(ctx, r, j.Destination, ref); err != nil {
 		return err
 	}
-	if err := w.cards.mark(ctx, r, j.Destination, ref); err != nil {
+	if err := w.cards.mark(ctx, r, j.Destination, ref, shown); err != nil {
 		return err
 	}
 	if err := w.posted(ctx, r, j.Destination, ref); err != nil {
 		return err
+	}
+	if shown != r.Interaction.Content {
+		return w.cards.drawAgain(ctx, r, j.Destination)
 	}
 	return w.cards.redrawn(ctx, view)
 }
@@ -245,8 +257,16 @@ func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
 	before := len(parts.Sent())
 	err = p.Update(ctx, ref, view, parts)
 	w.watcher.Did(j, p.Name(), r, began, err)
+	err = progressed(err, before, parts)
+	if withholds(j, r, err) {
+		failed := p.Update(ctx, ref, view.Withhold(bridge.PublicError(err).Hint), parts)
+		if failed == nil && r.State.Final() {
+			w.log.Error("outcome shown without its request", "id", j.Interaction, "destination", j.Destination, "error", err)
+			err = nil
+		}
+	}
 	if err != nil {
-		return progressed(err, before, parts)
+		return err
 	}
 	ctx, cancel := forResult(ctx)
 	defer cancel()

@@ -200,6 +200,62 @@ func TestEditErrors(t *testing.T) {
 	}
 }
 
+// TestWithheld checks that a service which fails at the text of a request, while it
+// takes others, shows the request or its end without that text, and that nod goes on
+// trying a pending one.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	fails, refuses := bridge.Errorf(bridge.CodeUnavailable, "HTTP 500"), bridge.Errorf(bridge.CodeInvalid, "HTTP 400")
+	for name, c := range map[string]struct {
+		kind     bridge.JobKind
+		err      error
+		attempt  int
+		over     bool // the request
+		shown    bool // the card shows the request
+		want     []string
+		withheld bool
+	}{
+		"post, at first":        {kind: bridge.JobPost, err: fails, attempt: 5, want: []string{"post retry in 4s"}},
+		"post, again and again": {kind: bridge.JobPost, err: fails, attempt: 6, withheld: true, want: []string{"redraw 0", "post done"}},
+		"post, much later":      {kind: bridge.JobPost, err: fails, attempt: 60, withheld: true, want: []string{"redraw 0", "post done"}},
+		"post, refused":         {kind: bridge.JobPost, err: refuses, attempt: 1, want: []string{"post dead: invalid: HTTP 400"}},
+		"edit":                  {kind: bridge.JobEdit, err: fails, attempt: 6, withheld: true, want: []string{"edit retry in 8s"}},
+		"edit, still readable":  {kind: bridge.JobEdit, err: fails, attempt: 6, shown: true, want: []string{"edit retry in 8s"}},
+		"end, at first":         {kind: bridge.JobEdit, err: fails, attempt: 5, over: true, shown: true, want: []string{"edit retry in 4s"}},
+		"end, again and again":  {kind: bridge.JobEdit, err: fails, attempt: 6, over: true, shown: true, withheld: true, want: []string{"edit done"}},
+		"end, refused":          {kind: bridge.JobEdit, err: refuses, attempt: 1, over: true, shown: true, withheld: true, want: []string{"edit done"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			r := o.store.Put(t, fake.Question("Ship it?"))
+			if c.kind == bridge.JobEdit {
+				r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
+			}
+			if c.shown {
+				r.Shown = map[int]string{0: r.Interaction.Content}
+			}
+			if c.over {
+				r.State, r.Response = bridge.StateDenied, &bridge.Response{State: bridge.StateDenied, At: time.Now()}
+			}
+			o.store.Set(r)
+			o.chat.Picky = c.err
+			j := o.store.Work(c.kind, r.Interaction.ID, 0)
+			j.Attempt = c.attempt
+			if err := o.dispatcher.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			o.outcomes(c.want...)
+			if got := len(o.chat.Views) == 1 && o.chat.Views[0].Withheld; got != c.withheld || len(o.chat.Reminded) > 0 {
+				t.Errorf("the card without its request: %v, want %v; told in a reply: %v", got, c.withheld, o.chat.Reminded)
+			}
+			if got := o.store.Get(r.Interaction.ID); Shows(got, 0) != c.shown {
+				t.Errorf("the card counts as shown: %v, want %v", !c.shown, c.shown)
+			}
+		})
+	}
+}
+
 // TestDeletedCard checks that a card that someone deleted is posted again, once,
 // however nod finds that out, and that the destination is given up then.
 func TestDeletedCard(t *testing.T) {

@@ -18,6 +18,9 @@ const (
 	// attempt to show a request. For a short request, it is a tenth of the
 	// timeout.
 	lastTry = 2 * time.Second
+	// withholdEach is the number of failed attempts after each of which nod draws a
+	// card without the text of its request. The service may take other texts.
+	withholdEach = 6
 	// lateAfter is the time without a card after which a request shows that it
 	// is late.
 	lateAfter = 5 * time.Second
@@ -84,6 +87,21 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 	return w.again(ctx, j, delay, cause)
 }
 
+// withholds reports whether a card that could not be drawn is drawn without the text
+// of its request. A card that shows a pending request stays.
+func withholds(j bridge.Job, r bridge.Record, err error) bool {
+	if r.Interaction.Kind == bridge.KindNotice || madeProgress(err) || !r.State.Final() && Shows(r, j.Destination) {
+		return false
+	}
+	switch bridge.ErrorCode(err) {
+	case bridge.CodeUnavailable:
+		return j.Attempt%withholdEach == 0
+	case bridge.CodeInvalid, bridge.CodeUnsupported: // a pending request is undeliverable there
+		return r.State.Final()
+	}
+	return false
+}
+
 // timeFor returns the remaining time to show a request, and the part of it that
 // is reserved for the last attempt.
 func timeFor(i bridge.Interaction) (left, last time.Duration) {
@@ -141,7 +159,7 @@ func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, de
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok && errors.Is(cause, bridge.ErrPaced) {
 		delay = pe.RetryAfter
 	}
-	if j.Kind != bridge.JobPost || time.Since(r.Interaction.Created)+delay < lateAfter {
+	if Shows(r, j.Destination) || time.Since(r.Interaction.Created)+delay < lateAfter {
 		return nil
 	}
 	late := bridge.Late{Destination: j.Destination, Delay: delay}

@@ -33,7 +33,7 @@ func (t *Turn) Mark(m bridge.Mark) Verdict {
 	case m.Part != nil:
 		return t.part(*m.Part)
 	case m.Shown != nil:
-		t.card(m.Shown.Destination, func(c *Card) { c.Shown = m.Shown.Content })
+		t.card(m.Shown.Destination, func(c *Card) { c.Shown, c.Late = m.Shown.Content, time.Time{} })
 	case m.Deleted != nil:
 		return t.deleted(*m.Deleted)
 	}
@@ -48,9 +48,9 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 		return Kept
 	}
 	t.card(p.Destination, func(c *Card) {
-		c.Message, c.Late = &p.Ref, time.Time{}
+		c.Message = &p.Ref
 		if p.Content != "" {
-			c.Shown = p.Content
+			c.Shown, c.Late = p.Content, time.Time{}
 		}
 	})
 	if same {

@@ -222,8 +222,11 @@ func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, v bridge.
 	if platforms.Is(cause, platforms.AboutDeleted) {
 		return // the message was deleted
 	}
-	withheld := discordmsg.Withheld(v, bridge.PublicError(cause).Hint)
-	if err := po.change(ctx, ref, editOf(withheld, ""), nil, nil); err != nil {
+	withheld, err := discordmsg.Build(v.Withhold(bridge.PublicError(cause).Hint))
+	if err == nil {
+		err = po.change(ctx, ref, editOf(withheld, ""), nil, nil)
+	}
+	if err != nil {
 		po.log.Error("message without its request keeps its controls", "message", ref.Message, "error", err)
 	}
 }

@@ -169,8 +169,8 @@ func takesControls(r *Rig) {
 	i := r.interaction("make deploy")
 	ref := r.posts(r.view(i, bridge.StatePending))
 	for name, v := range map[string]bridge.View{
-		"unfinished": r.view(i, bridge.StatePending).Unfinished(),
-		"approved":   r.view(i, bridge.StateApproved), "expired": r.view(i, bridge.StateExpired),
+		"unfinished": r.view(i, bridge.StatePending).Unfinished(), "withheld": r.view(i, bridge.StatePending).Withhold("give it a right"),
+		"approved": r.view(i, bridge.StateApproved), "expired": r.view(i, bridge.StateExpired),
 	} {
 		if err := r.Platform.Update(r.Ctx, ref, r.view(i, bridge.StatePending), nil); err != nil {
 			r.T.Fatal(err)

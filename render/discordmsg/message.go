@@ -336,26 +336,6 @@ func NoteShort(s string) Message {
 	return Message{Components: []discordgo.MessageComponent{text(shown)}}
 }
 
-// Withheld is the message of a request that could not be delivered in full. It
-// has no controls. Fix is what an administrator can do, or empty.
-func Withheld(v bridge.View, fix string) Message {
-	said := "### ⚠️ Cannot be answered here"
-	if !v.Hides() {
-		said += "\n" + inline(render.Head(v.Record))
-	}
-	said += "\nDiscord did not take all of this request. "
-	if where := render.Elsewhere(v); where != "" {
-		said += "It is still open: " + Escape(where)
-	} else {
-		said += "No other chat shows it now, so no one can answer it. If that stays so, nod closes it, and tells " +
-			Escape(render.Line(v.Record.Interaction.Agent)) + " that no one was asked."
-	}
-	if fix != "" {
-		said += "\nFor the administrator of nod: " + Escape(render.Cut(render.Line(fix), 500, render.Runes)) + "."
-	}
-	return Message{Components: container(colourOther, []discordgo.MessageComponent{text(said)})}
-}
-
 // Progress is the private message between two pages of a form, after one that
 // has to be corrected, or, behind the last, the review.
 func Progress(v bridge.View, note string, page int) Message {

@@ -24,7 +24,9 @@ func people() []Sample {
 	group.Declinable, group.HandOver = false, []string{"bo", "@ops"}
 	hidden, question := approval(), ask(question("q1", bridge.WidgetText))
 	hidden.Private, question.Private = true, true
+	withheld := view(pending(approval())).Withhold("give nod a right")
 	return []Sample{
+		{"withheld", withheld}, {"withheld-denied", view(ended(approval(), bridge.StateDenied)).Withhold("")},
 		{"approval-votes", votes}, {"delegate", view(pending(delegated))}, {"delegate-group", view(pending(group))},
 		{"private", view(pending(hidden))}, {"private-question", view(pending(question))}, {"private-denied", view(ended(hidden, bridge.StateDenied))},
 	}

@@ -16,6 +16,7 @@ type Chat struct {
 	mu       sync.Mutex
 	As       string
 	Errs     []error         // of the next calls; if empty, they succeed
+	Picky    error           // of the calls with the text of a request
 	Takes    []time.Duration // by the next posts; if empty, none
 	Each     time.Duration   // that each post takes
 	Parts    int             // sent before each post
@@ -50,7 +51,10 @@ func (c *Chat) Run(ctx context.Context, _ bridge.Sink) error {
 }
 
 // fails returns the error of this call.
-func (c *Chat) fails() error {
+func (c *Chat) fails(v bridge.View) error {
+	if c.Picky != nil && !v.Withheld {
+		return c.Picky
+	}
 	if len(c.Errs) == 0 {
 		return nil
 	}
@@ -78,7 +82,7 @@ func (c *Chat) Post(
 			return bridge.MessageRef{}, err
 		}
 	}
-	if err := c.fails(); err != nil {
+	if err := c.fails(v); err != nil {
 		return bridge.MessageRef{}, err
 	}
 	c.Posts, c.Views = append(c.Posts, d), append(c.Views, v)
@@ -88,7 +92,7 @@ func (c *Chat) Post(
 func (c *Chat) Update(_ context.Context, _ bridge.MessageRef, v bridge.View, _ *bridge.Parts) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.fails(); err != nil {
+	if err := c.fails(v); err != nil {
 		return err
 	}
 	c.Views = append(c.Views, v)
@@ -98,7 +102,7 @@ func (c *Chat) Update(_ context.Context, _ bridge.MessageRef, v bridge.View, _ *
 func (c *Chat) Remind(_ context.Context, _ bridge.Destination, _ bridge.MessageRef, r bridge.Reminder) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.fails(); err != nil {
+	if err := c.fails(bridge.View{Withheld: true}); err != nil {
 		return err
 	}
 	c.Reminded = append(c.Reminded, r)
@@ -110,7 +114,7 @@ func (c *Chat) Thread(
 ) (bridge.Destination, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.fails(); err != nil {
+	if err := c.fails(bridge.View{Withheld: true}); err != nil {
 		return d, err
 	}
 	c.Threads++

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -42,6 +43,7 @@ type Fault struct {
 	//   - privacy_off: the bot receives every message of its groups
 	//   - skew: the service's clock is ahead by Delay
 	Kind       string        `json:"kind"`
+	Text       string        `json:"text,omitempty"`        // only requests whose body has it
 	Count      int           `json:"count,omitempty"`       // number of times it applies; zero means until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds
 	RetryAfter int           `json:"retry_after,omitempty"` // seconds; zero sends no header
@@ -72,10 +74,15 @@ func (h *Hub) ClearFaults() {
 // Fault returns the rule that applies to a request or event of a service, and
 // counts it. It returns nil if there is none.
 func (h *Hub) Fault(service, method string, kinds ...string) *Fault {
+	return h.fault(service, method, nil, kinds...)
+}
+
+func (h *Hub) fault(service, method string, body []byte, kinds ...string) *Fault {
 	h.Lock()
 	defer h.Unlock()
 	for _, f := range h.faults {
-		if f.Service != service || (f.Method != "" && f.Method != method) || (f.Count > 0 && f.used >= f.Count) {
+		if f.Service != service || (f.Method != "" && f.Method != method) || (f.Count > 0 && f.used >= f.Count) ||
+			!bytes.Contains(body, []byte(f.Text)) {
 			continue
 		}
 		for _, k := range kinds {
@@ -114,7 +121,12 @@ func (b *Base) Named(kind string) []string {
 func (b *Base) Misbehave(
 	w http.ResponseWriter, r *http.Request, method string, limited func(retry int), failed func(status int, name string),
 ) http.ResponseWriter {
-	f := b.Fault(method, "delay", "drop", "drop_after", "half", "rate_limit", "error", "page")
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		hangUp()
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	f := b.fault(b.name, method, body, "delay", "drop", "drop_after", "half", "rate_limit", "error", "page")
 	if f == nil {
 		return w
 	}
