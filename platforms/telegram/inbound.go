@@ -71,6 +71,12 @@ type message struct {
 	Audio     json.RawMessage `json:"audio"`
 	Contact   json.RawMessage `json:"contact"`
 	Location  json.RawMessage `json:"location"`
+	Poll      json.RawMessage `json:"poll"`
+	Dice      json.RawMessage `json:"dice"`
+	Story     json.RawMessage `json:"story"`
+	Game      json.RawMessage `json:"game"`
+	Checklist json.RawMessage `json:"checklist"`
+	PaidMedia json.RawMessage `json:"paid_media"`
 
 	edited bool
 }
@@ -79,7 +85,10 @@ type message struct {
 // such as the one about a pinned message.
 func (m message) says() bool {
 	size := 0
-	for _, part := range []json.RawMessage{m.Photo, m.Sticker, m.Voice, m.Video, m.VideoNote, m.Audio, m.Contact, m.Location} {
+	for _, part := range []json.RawMessage{
+		m.Photo, m.Sticker, m.Voice, m.Video, m.VideoNote, m.Audio, m.Contact, m.Location,
+		m.Poll, m.Dice, m.Story, m.Game, m.Checklist, m.PaidMedia,
+	} {
 		size += len(part)
 	}
 	return m.words() != "" || m.Document != nil || size > 0

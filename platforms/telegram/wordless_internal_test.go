@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/nodbridge/nod/platforms/platformtest"
@@ -14,7 +15,7 @@ func TestWordlessReply(t *testing.T) {
 	for name, note := range map[string]string{
 		"card": `{"t":"x","c":{"channel":"-1","message":"1"}}`, "prompt": `{"t":"x","u":"7","c":{"channel":"-1","message":"1"}}`,
 	} {
-		for _, more := range []string{`"sticker":{}`, `"voice":{},"caption":" "`} {
+		for _, more := range []string{`"sticker":{}`, `"voice":{},"caption":" "`, `"dice":{"emoji":"🎲","value":3}`, `"poll":{"id":"1"}`, `"story":{"id":1}`} {
 			p, err := New(Options{Token: "1:x", HTTPClient: platformtest.Nowhere(), NoPacing: true, Notes: prompted{note}})
 			if err != nil {
 				t.Fatal(err)
@@ -27,6 +28,23 @@ func TestWordlessReply(t *testing.T) {
 			if got := sink.Clicks(); len(got) > 0 {
 				t.Errorf("%s, %s: %+v", name, more, got)
 			}
+		}
+	}
+}
+
+// TestSays checks which messages a person wrote: whoever sent one without words reads
+// why it does not count, and no one reads that about a message of Telegram itself.
+func TestSays(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		`"text":"yes"`: true, `"sticker":{}`: true, `"voice":{}`: true, `"dice":{"emoji":"🎲","value":3}`: true, `"poll":{"id":"1"}`: true,
+		`"story":{"id":1}`: true, `"game":{}`: true, `"checklist":{}`: true, `"paid_media":{}`: true, `"animation":{},"document":{"file_id":"1"}`: true,
+		`"pinned_message":{}`: false, `"new_chat_members":[]`: false, `"forum_topic_closed":{}`: false,
+	} {
+		in := inbound{log: slog.New(slog.DiscardHandler)}
+		u := in.read([]byte(`{"update_id":1,"message":{"message_id":2,"chat":{"id":-1},"from":{"id":7},` + raw + `}}`))
+		if u.Message == nil || u.Message.says() != want {
+			t.Errorf("%s: a person wrote it: %v, want %v", raw, !want, want)
 		}
 	}
 }
