@@ -6,8 +6,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
 	"github.com/nodbridge/nod/bridge"
 )
+
+// TestNamedWait checks that a client which waits for as long as Slack names has not
+// stalled: another one would ask for an address too early.
+func TestNamedWait(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(Options{Name: "slack"})
+	for name, x := range map[string]struct {
+		err  error
+		want time.Duration
+	}{
+		"rate limit": {&slack.RateLimitedError{RetryAfter: time.Hour}, time.Hour}, "no connection": {errors.New("no route to host"), 0},
+	} {
+		lost, began := time.Now().Add(-stalledAfter), time.Now()
+		e := socketmode.Event{Type: socketmode.EventTypeConnectionError, Data: &slack.ConnectionErrorEvent{ErrorObj: x.err}}
+		if err := (socket{workspace: w}).follow(e, &lost, &w.health); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if lost.Before(began.Add(x.want)) || lost.After(time.Now().Add(x.want)) {
+			t.Errorf("%s: it counts as lost from %s on", name, lost)
+		}
+	}
+}
 
 // TestRivals checks when the number of connections means that another program
 // receives.

@@ -73,7 +73,10 @@ func (s socket) run(ctx context.Context) error {
 				return nil
 			}
 			if err != nil {
-				if refusals++; refusals > 1 {
+				if platforms.Final(err) {
+					refusals++
+				}
+				if refusals > 1 {
 					s.health.Set(bridge.HealthDown, bridge.PublicError(err).Message)
 					return err
 				}
@@ -121,7 +124,8 @@ func (s socket) takeOver(ctx context.Context, wg *sync.WaitGroup, old *client) *
 
 // connect runs one Socket Mode client. It passes the number of connections to
 // ready each time the client connects. It returns nil if the client has stalled
-// and must be replaced, and an error if Slack refuses the connection.
+// and must be replaced, and an error if there is no connection. A final error
+// means that Slack refuses it.
 func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms.HealthBox) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -207,17 +211,15 @@ func (s socket) follow(e socketmode.Event, lost *time.Time, health *platforms.He
 			*lost = time.Now()
 			health.Set(bridge.HealthDegraded, "reconnecting")
 		}
-	case socketmode.EventTypeInvalidAuth:
-		return rowOf("invalid_auth").Err(nil, "slack: Slack does not accept the app token")
 	case socketmode.EventTypeConnectionError:
-		return s.connectionError(e.Data, health)
+		return s.connectionError(e.Data, lost, health)
 	}
 	return nil
 }
 
 // connectionError returns an error if Slack refuses the connection. The SDK would
-// retry forever.
-func (s socket) connectionError(data any, health *platforms.HealthBox) error {
+// retry forever. A client that waits for as long as Slack names has not stalled.
+func (s socket) connectionError(data any, lost *time.Time, health *platforms.HealthBox) error {
 	ce, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
 		return nil
@@ -226,7 +228,9 @@ func (s socket) connectionError(data any, health *platforms.HealthBox) error {
 	if platforms.Final(err) {
 		return err
 	}
-	health.Set(bridge.HealthDegraded, "reconnecting: "+bridge.PublicError(err).Message)
+	e := bridge.PublicError(err)
+	*lost = time.Now().Add(e.RetryAfter)
+	health.Set(bridge.HealthDegraded, "reconnecting: "+e.Message)
 	return nil
 }
 
