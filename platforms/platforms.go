@@ -76,9 +76,19 @@ func Told(ctx context.Context, within time.Duration, call func(unclear bool) err
 	}
 }
 
-// Client returns an HTTP client for the API of a platform, with a timeout and
-// the proxy from the environment.
-func Client() *http.Client { return &http.Client{Timeout: 15 * time.Second} }
+// CallTimeout limits a call of an API that answers at once.
+const CallTimeout = 15 * time.Second
+
+// Client returns an HTTP client for the API of a platform, with the proxy from the
+// environment. Zero means no timeout. It follows no redirect: no API has one, and the
+// request to the new address would name the old one, which has the token on some
+// platforms.
+func Client(timeout time.Duration) *http.Client {
+	return &http.Client{
+		Timeout:       timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
 
 // DisplayName returns the first name that is not empty, on one line and of
 // limited length.

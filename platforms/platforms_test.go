@@ -370,17 +370,17 @@ func TestClock(t *testing.T) {
 			w.Header().Set("Date", x.date)
 			w.WriteHeader(http.StatusForbidden)
 		}))
-		f := Clock(t.Context(), Client(), server.URL, "slack.clock")
+		f := Clock(t.Context(), Client(CallTimeout), server.URL, "slack.clock")
 		server.Close()
 		wrong := x.want == bridge.FindingWarning || x.want == bridge.FindingFailed
 		if f.Status != x.want || f.Check != "slack.clock" || f.Detail == "" || (f.Fix != "") != wrong {
 			t.Errorf("%s: %+v", name, f)
 		}
-		if f := Clock(t.Context(), Client(), server.URL, "c"); f.Status != bridge.FindingSkipped || f.Detail == "" {
+		if f := Clock(t.Context(), Client(CallTimeout), server.URL, "c"); f.Status != bridge.FindingSkipped || f.Detail == "" {
 			t.Errorf("without a service: %+v", f)
 		}
 	}
-	if f := Clock(t.Context(), Client(), "://", "c"); f.Status != bridge.FindingSkipped {
+	if f := Clock(t.Context(), Client(CallTimeout), "://", "c"); f.Status != bridge.FindingSkipped {
 		t.Errorf("without an address: %+v", f)
 	}
 }
@@ -407,5 +407,25 @@ func TestTurns(t *testing.T) {
 	first, rest, note := NextTurn(ask, 0), NextTurn(ask, 2), NextTurn(notice, 0)
 	if !(rest.Rank < first.Rank && first.Rank < note.Rank) || rest.Key == first.Key {
 		t.Errorf("%+v %+v %+v", first, rest, note)
+	}
+}
+
+// TestNoRedirect checks that a redirect of an API, whose URL can have the token, does
+// not tell another host that URL.
+func TestNoRedirect(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other host gets %s with the referer %q", r.URL, r.Referer())
+	}))
+	defer other.Close()
+	api := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer api.Close()
+	resp, err := Client(CallTimeout).Post(api.URL+"/botTOKEN/sendMessage", "text/plain", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusFound {
+		t.Errorf("the status is %d", resp.StatusCode)
 	}
 }

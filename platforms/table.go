@@ -44,7 +44,7 @@ type effect struct {
 
 var effects = map[About]effect{
 	AboutService: {bridge.CodeUnavailable, nil, "the chat service does not work at the moment",
-		"Repeats the call. A request waits, and says that it is late."},
+		"Repeats the call. A request waits, and says that it is late. After six failures, its card appears without its text, as the service may take that."},
 	AboutLimit: {bridge.CodeRateLimited, nil, "the chat service takes no more messages for now",
 		"Waits for as long as the service names. A request says that it is late, or is undeliverable if the wait is longer than its time."},
 	AboutAccount: {bridge.CodeForbidden, bridge.ErrRefused, "the chat service refuses nod's token",
@@ -70,7 +70,7 @@ var effects = map[About]effect{
 	AboutFrozen: {bridge.CodeConflict, bridge.ErrFrozen, "the message can no longer be changed",
 		"Writes the outcome as a reply to the card, because the card keeps its buttons."},
 	AboutContent: {bridge.CodeInvalid, nil, "the chat service refused the message",
-		"Gives up this call only, and logs it."},
+		"Gives up this call only, and logs it. If it was to show an outcome, the card shows that without the text of the request."},
 	AboutFeature: {bridge.CodeUnsupported, nil, "the chat service lacks a feature",
 		"Does without the feature."},
 	AboutLate: {bridge.CodeConflict, nil, "the time to respond has passed",

@@ -26,7 +26,7 @@ var harness = platformtest.Harness{
 	Account:   func(m sandbox.Member) string { return m.Discord },
 	New:       newPlatform,
 	Callbacks: func(o *sandbox.Options, url string) { o.DiscordURL = url },
-	Post:      "POST /channels/{channel}/messages", Edit: editCall, Part: editCall, Socket: true, TooLong: 8_000_001,
+	Post:      "POST /channels/{channel}/messages", Edit: editCall, Part: editCall, Opens: "GET /gateway/bot", Socket: true, TooLong: 8_000_001,
 	Refusals: []sandbox.Fault{
 		{Kind: "absent"}, {Kind: "no_permission"}, {Kind: "missing_permission", Method: "SEND_MESSAGES"},
 	},

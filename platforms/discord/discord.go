@@ -99,7 +99,7 @@ func New(o Options) (*Platform, error) {
 	log = log.With("platform", o.Name)
 	client := o.HTTPClient
 	if client == nil {
-		client = platforms.Client()
+		client = platforms.Client(platforms.CallTimeout)
 	}
 	health := &platforms.HealthBox{Log: log}
 	a, err := newAPI(o.BotToken, o.APIURL, client, health)

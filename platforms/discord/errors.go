@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ var Errors = platforms.Table{
 		"500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout",
 		"130000 API resource is currently overloaded", "40004 Send messages has been temporarily disabled",
 	}},
+	{About: platforms.AboutService, Errors: []string{"40333 Cloudflare is blocking your request"},
+		Fix: "if it stays so, find out why Discord blocks the address of the daemon"},
 	{About: platforms.AboutLimit, Errors: []string{
 		"429 Too Many Requests", "20028 The channel you are writing has hit the write rate limit",
 		"20029 The write action you are performing on the server has hit the write rate limit",
@@ -55,8 +58,7 @@ var Errors = platforms.Table{
 	}, Fix: "have the person join the server of the bot and allow direct messages from its members"},
 	{About: platforms.AboutPermission, Errors: []string{
 		"10011 Unknown role", "160002 You cannot reply without permission to read message history", "20001 Bots cannot use this endpoint",
-		"20012 You are not authorized to perform this action on this application", "40333 Cloudflare is blocking your request",
-		"50003 Cannot execute action on a DM channel",
+		"20012 You are not authorized to perform this action on this application", "50003 Cannot execute action on a DM channel",
 	}, Fix: "run nod doctor: it names the permission that the bot lacks"},
 	{About: platforms.AboutClosed, Errors: []string{"10003 Unknown Channel", "10004 Unknown Guild"},
 		Fix: "correct the ID of the channel in the config, or invite the bot to its server"},
@@ -106,10 +108,13 @@ type refusal struct {
 func (a *api) classify(resp *http.Response, raw []byte) error {
 	var r refusal
 	parsed := json.Unmarshal(raw, &r) == nil
-	if !parsed {
-		r.Message = "the answer is not JSON" // Cloudflare's
-	}
 	row := rowOf(resp.StatusCode, r.Code)
+	if !parsed { // Cloudflare or another proxy answered, which knows no channel and no token
+		r.Message = "the answer is not JSON"
+		if !slices.Contains([]int{http.StatusTooManyRequests, http.StatusRequestEntityTooLarge}, resp.StatusCode) {
+			row = Errors[0]
+		}
+	}
 	var cause error
 	switch row.About {
 	case platforms.AboutLimit:

@@ -17,7 +17,7 @@ func runConnection(t *testing.T, h Harness) {
 		name string
 		run  func(*testing.T, Harness)
 	}{
-		{"it starts, runs and ends", lives}, {"it connects again", reconnects}, {"an outage passes", outlives},
+		{"it starts, runs and ends", lives}, {"it connects again", reconnects}, {"an outage passes", outlives}, {"a proxy refuses no token", outlivesProxy},
 		{"a refused token ends it", endsRefused}, {"a token is accepted again", findsAccepted}, {"one daemon at a time receives", isExclusive},
 	} {
 		t.Run(f.name, func(t *testing.T) {
@@ -85,6 +85,32 @@ func outlives(t *testing.T, h Harness) {
 	r.Sandbox.ClearFaults()
 	r.Connected()
 	clicks(r, sink)
+}
+
+// outlivesProxy checks that a connection that the service, or a proxy in front of it,
+// does not give at first is there afterwards, and that this refuses no token.
+func outlivesProxy(t *testing.T, h Harness) {
+	for name, f := range map[string]sandbox.Fault{
+		"outage": {Kind: "error", Status: 503}, "rate limit": {Kind: "rate_limit", RetryAfter: 1}, "half an answer": {Kind: "half"},
+		"sign-in page": {Kind: "page", Status: 200}, "proxy refuses": {Kind: "page", Status: 401}, "proxy blocks": {Kind: "page", Status: 403},
+		"proxy finds nothing": {Kind: "page", Status: 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := &Recorder{}
+			r := New(t, h, Options{Sink: sink, Still: true})
+			f.Method, f.Count = h.Opens, 2
+			r.Fault(f)
+			r.Run(sink)
+			r.Eventually("it connects", func() bool {
+				now := r.Platform.Health()
+				if now.State == bridge.HealthDown {
+					t.Fatalf("it is down: %s", now.Reason)
+				}
+				return now.State == bridge.HealthUp
+			})
+		})
+	}
 }
 
 // findsAccepted checks that a token that was refused for a moment is used again

@@ -37,6 +37,13 @@ func mapsErrors(r *Rig) {
 		{"half an answer", sandbox.Fault{Kind: "half"}, 0, isCode(bridge.CodeUnavailable)},
 		{"token revoked", sandbox.Fault{Kind: "revoke"}, 0, isCode(bridge.CodeForbidden)},
 		{"rate limit", sandbox.Fault{Kind: "rate_limit", RetryAfter: 1}, time.Second, isCode(bridge.CodeRateLimited)},
+		// A proxy in front of the service answers. It knows no channel and no token.
+		{"sign-in page", sandbox.Fault{Kind: "page", Status: 200}, 0, isCode(bridge.CodeUnavailable)},
+		{"redirect", sandbox.Fault{Kind: "page", Status: 302}, 0, isCode(bridge.CodeUnavailable)},
+		{"proxy refuses", sandbox.Fault{Kind: "page", Status: 401}, 0, isCode(bridge.CodeUnavailable)},
+		{"proxy blocks", sandbox.Fault{Kind: "page", Status: 403}, 0, isCode(bridge.CodeUnavailable)},
+		{"proxy finds nothing", sandbox.Fault{Kind: "page", Status: 404}, 0, isCode(bridge.CodeUnavailable)},
+		{"proxy limits the size", sandbox.Fault{Kind: "page", Status: 413}, 0, isFinal},
 	} {
 		r.Fault(x.fault)
 		_, err := r.post(r.view(r.interaction("ls"), bridge.StatePending), bridge.NewParts(nil, nil))

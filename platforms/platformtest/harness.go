@@ -57,8 +57,8 @@ type Harness struct {
 	Callbacks func(o *sandbox.Options, url string)
 	// Post, Edit and Part name the calls of the service that post a card, edit
 	// one, and deliver text that is too long for it, in the form of
-	// sandbox.Fault.
-	Post, Edit, Part string
+	// sandbox.Fault. Opens names the one without which there is no connection.
+	Post, Edit, Part, Opens string
 	// Dialogs means that a dialog shows a text that is too long for a card.
 	Dialogs bool
 	// TooLong is the length of a command that the service cannot show. Zero

@@ -28,7 +28,7 @@ var harness = platformtest.Harness{
 	Account:   func(m sandbox.Member) string { return m.Slack },
 	New:       newPlatform,
 	Callbacks: func(o *sandbox.Options, url string) { o.SlackURL = url },
-	Post:      "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Dialogs: true, Socket: true,
+	Post:      "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Opens: "apps.connections.open", Dialogs: true, Socket: true,
 	Refusals: []sandbox.Fault{{Kind: "absent"}},
 	Group:    sandbox.SlackUserGroup, SandboxGroup: sandbox.SlackUserGroup,
 	Findings: []platformtest.Finding{

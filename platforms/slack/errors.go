@@ -31,6 +31,7 @@ var Errors = platforms.Table{
 		"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive",
 	}, Fix: "check the app's tokens, then reinstall it"},
 	{About: platforms.AboutFeature, Errors: []string{"not_agent_app", "feature_disabled", "unknown_method"}},
+	{About: platforms.AboutFeature, Errors: []string{"not_enabled"}, Fix: "turn on the Home tab at api.slack.com/apps > your app > App Home"},
 	{About: platforms.AboutPermission, Errors: []string{
 		"missing_scope", "no_permission", "access_denied", "not_allowed_token_type", "ekm_access_denied",
 		"two_factor_setup_required", "team_access_not_granted", "enterprise_is_restricted", "forbidden_team",
@@ -82,8 +83,11 @@ func (w *workspace) classify(channel string, err error) error {
 		return rowOf("ratelimited").WithWait(limited.RetryAfter).Err(err, "slack: rate limited")
 	}
 	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
-		if status.Code == http.StatusTooManyRequests {
+		switch status.Code {
+		case http.StatusTooManyRequests:
 			return rowOf("ratelimited").Err(err, "slack: rate limited")
+		case http.StatusRequestEntityTooLarge:
+			return rowOf("msg_too_long").Err(err, "slack: HTTP %d", status.Code)
 		}
 		return rowOf("service_unavailable").Err(err, "slack: HTTP %d", status.Code)
 	}

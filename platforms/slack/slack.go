@@ -101,7 +101,7 @@ func newWorkspace(o Options) *workspace {
 		name: o.Name, http: o.HTTPClient, log: o.Log, console: o.Console, consoleURL: o.ConsoleURL, daemons: o.Daemons,
 	}
 	if ws.http == nil {
-		ws.http = platforms.Client()
+		ws.http = platforms.Client(platforms.CallTimeout)
 	}
 	if ws.log == nil {
 		ws.log = slog.New(slog.DiscardHandler)

@@ -55,7 +55,7 @@ func newClient(o Options, chats *chats, health *platforms.HealthBox, log *slog.L
 		c.endpoint = strings.TrimRight(o.APIURL, "/") + "/bot%s/%s"
 	}
 	if c.http == nil {
-		c.http = &http.Client{} // each call has a context that ends
+		c.http = platforms.Client(0) // each call has a context that ends
 	}
 	return c
 }
@@ -169,8 +169,11 @@ func (c *client) post(ctx context.Context, method, chat, kind string, body []byt
 // proxied returns the row of a response that does not come from the API, such as one
 // of a proxy.
 func proxied(status int) platforms.Row {
-	if status == http.StatusTooManyRequests {
+	switch status {
+	case http.StatusTooManyRequests:
 		return rowOf(status, "Too Many Requests")
+	case http.StatusRequestEntityTooLarge:
+		return rowOf(status, "Request Entity Too Large")
 	}
 	return rowOf(http.StatusBadGateway, "")
 }

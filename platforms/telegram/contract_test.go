@@ -29,7 +29,7 @@ var harness = platformtest.Harness{
 	Direct:  "7001",
 	Account: func(m sandbox.Member) string { return strconv.FormatInt(m.Telegram, 10) },
 	New:     newPlatform,
-	Post:    "sendMessage", Edit: "editMessageText", Part: "sendDocument", TooLong: 8_000_001, Redelivers: true,
+	Opens:   "getUpdates", Post: "sendMessage", Edit: "editMessageText", Part: "sendDocument", TooLong: 8_000_001, Redelivers: true,
 	Refusals: []sandbox.Fault{{Kind: "absent"}, {Kind: "no_permission"}},
 	Group:    group, SandboxGroup: group,
 	Findings: []platformtest.Finding{
