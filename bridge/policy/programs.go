@@ -246,7 +246,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		return each(args, plainOption.MatchString)
 	case listed(data, sub), listed(data, both):
 		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, template.MatchString))
-	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"): // it starts env
+	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"), sub == "run" && q.target.startedIn(args[first:]): // it starts env, or the file
 		return false
 	case name == "coverage" && slices.Contains(args, "-m") && !tools[after(args, "-m")]:
 		return false

@@ -53,6 +53,9 @@ func newTarget(globs []wordGlob, rest bool) target {
 	if runsFiles[name] && len(t.words) > 0 && t.words[0].re == nil {
 		script := newTarget(append([]wordGlob{{text: t.words[0].text}}, t.words[1:]...), rest)
 		script.options, script.values = t.options, t.values
+		if bare, isJS := strings.CutSuffix(t.words[0].text, ".js"); isJS { // node finds the file without it
+			script.name.folded = regexp.MustCompile(`(?is)^` + globExpression(path.Base(bare)) + `(\.js)?$`)
+		}
 		t.script = &script
 	}
 	return t
@@ -85,6 +88,17 @@ func (t target) is(words []string) bool {
 	missing := func(g wordGlob) bool { return !given(g.text, words) }
 	absent := func(g wordGlob) bool { return !slices.ContainsFunc(words, g.within) }
 	return t.spelled(words) && (isOpen(words...) || (slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, missing)) && !slices.ContainsFunc(t.values, absent))
+}
+
+// startedIn reports whether some words, or those after some of them, are the file that
+// the program of the target runs.
+func (t target) startedIn(words []string) bool {
+	for n := range words {
+		if t.script != nil && t.script.is(words[n:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // within reports whether a word contains the text of the pattern. For example,
