@@ -88,24 +88,25 @@ func (al *album) says(service, group, caption, text string) {
 }
 
 // sheets writes each group as a picture, at the width of a screen and of a
-// phone. Those of the endings are also in shades of gray.
+// phone, there in the light and the dark theme. Those of the endings are also in
+// shades of gray.
 func (al *album) sheets(dir string, groups ...string) {
 	al.t.Helper()
 	for _, s := range rig.Services {
 		for _, g := range groups {
-			al.sheet(dir, s, g, "desktop", 600, 2, false)
-			al.sheet(dir, s, g, "phone", 360, 4, false)
+			al.sheet(dir, s, g, "desktop", 600, 2, "")
+			al.sheet(dir, s, g, "phone", 360, 2, "both")
 			if g == "endings" {
-				al.sheet(dir, s, g, "gray", 360, 4, true)
+				al.sheet(dir, s, g, "gray", 360, 4, "gray")
 			}
 		}
 	}
 }
 
-func (al *album) sheet(dir, service, group, device string, width, columns int, gray bool) {
+func (al *album) sheet(dir, service, group, device string, width, columns int, look string) {
 	al.t.Helper()
 	name := service + "-" + group
-	drive(al.t, al.ctx, "lay out "+name, script(fmt.Sprintf("layOut(%q, %q, %d, %d, %t)", name, service, width, columns, gray)))
+	drive(al.t, al.ctx, "lay out "+name, script(fmt.Sprintf("layOut(%q, %q, %d, %d, %q)", name, service, width, columns, look)))
 	al.shot(filepath.Join(dir, name+"-"+device+".png"))
 }
 
@@ -137,7 +138,7 @@ func (al *album) apart(dir, group string, next *int) (captions string) {
 	for _, s := range rig.Services {
 		name := s + "-" + group
 		for n := 0; ; n++ {
-			layOut := fmt.Sprintf("layOut(%q, %q, 360, 1, false, %d)", name, s, n)
+			layOut := fmt.Sprintf("layOut(%q, %q, 360, 1, '', %d)", name, s, n)
 			caption, err := chromedp.Run(al.ctx, chromedp.Evaluate[string](layOut))
 			if err != nil {
 				al.t.Fatal(err)

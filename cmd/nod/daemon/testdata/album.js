@@ -18,21 +18,30 @@
   const sheets = new CSSStyleSheet(); // the page allows no style elements
   sheets.replaceSync(css);
   document.adoptedStyleSheets = [sheets];
-  window.layOut = (sheet, service, width, columns, gray, only = -1) => { // only: one copy, without its caption
+  // The look is gray, both (light next to dark), or empty: the usual theme of the service.
+  // Only is one copy, without its caption.
+  window.layOut = (sheet, service, width, columns, look, only = -1) => {
     document.querySelector("#sheet")?.remove();
-    document.body.className = "sheet" + (gray ? " gray" : "");
+    document.body.className = "sheet " + look;
+    const themes = look === "both" ? ["light", "dark"] : [""];
     const at = document.createElement("div");
     at.id = "sheet";
     at.style.setProperty("--n", columns);
     at.style.setProperty("--w", width + "px");
+    at.style.setProperty("--themes", themes.length);
     const all = window.album[sheet] || [];
     for (const shot of only < 0 ? all : all.slice(only, only + 1)) {
       const figure = document.createElement("figure");
-      figure.innerHTML = '<figcaption></figcaption><section class="service"></section>';
+      figure.innerHTML = '<figcaption></figcaption><div class="themes"></div>';
       figure.firstChild.textContent = shot.caption;
       figure.firstChild.hidden = only >= 0;
-      figure.lastChild.id = service;
-      figure.lastChild.append(shot.copy.cloneNode(true));
+      for (const theme of themes) {
+        const section = document.createElement("section");
+        section.id = service;
+        section.className = "service " + theme;
+        section.append(shot.copy.cloneNode(true));
+        figure.lastChild.append(section);
+      }
       at.append(figure);
     }
     document.body.append(at);
