@@ -40,6 +40,11 @@ func (s Stop) Refusal(i Interaction) Response {
 	return r
 }
 
+// StopsSession reports whether a person denied a request with a stop of its session.
+func (r Record) StopsSession() bool {
+	return r.State == StateDenied && r.Response.Stop && r.Response.Actor != nil && r.Interaction.Session != ""
+}
+
 // Stops reports whether the response closes a request because its session was
 // stopped, not because someone denied it.
 func (r *Response) Stops() bool { return r != nil && r.Stop && r.Actor == nil }

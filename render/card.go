@@ -62,7 +62,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	if i.LonePlan() { // its buttons and its headline show the question
 		c.Questions = planFeedback(r, fields)
 		if !c.Closed {
-			c.Questions = []Block{Para("Approving lets " + Line(i.Agent) + " start with this plan. It approves no command in it. To refuse the plan, request changes.")}
+			c.Questions = []Block{Para("Approving lets " + Line(i.Agent) + " start, but does not approve its commands. To refuse, request changes.")}
 		}
 		return c
 	}

@@ -129,7 +129,7 @@ func Typed(f bridge.Form) TypedInput {
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
 		if d == bridge.DecideDenyStop {
 			return TypedInput{
-				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and all responders will see it.",
+				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and everyone asked will see it.",
 				Lines: true, Optional: true, MaxLength: bridge.DefaultMaxLength, Text: statement(i, d),
 				Ask: "reply to this message with the reason",
 			}
@@ -141,7 +141,7 @@ func Typed(f bridge.Form) TypedInput {
 		return confirmation(*i.Approval, label, text)
 	}
 	return TypedInput{
-		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and all responders will see it.", Lines: true,
+		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and everyone asked will see it.", Lines: true,
 		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
 	}
 }
@@ -159,7 +159,7 @@ func confirmation(a bridge.Approval, label string, text []Block) TypedInput {
 	}
 	return TypedInput{
 		Title: title, Submit: submit, Label: ConfirmLabel(a), MaxLength: 200, Text: text,
-		Ask: "“" + label + "” needs a confirmation. Reply to this message with exactly", Exact: want,
+		Ask: "to confirm “" + label + "”, reply to this message with exactly", Exact: want,
 	}
 }
 
@@ -205,7 +205,7 @@ func covered(r bridge.Record) []Block {
 	}
 	if s := r.Response.Scope; len(out) > 0 && grants(r.Interaction, bridge.Decision(s)) {
 		until := r.Response.At.Add(r.Interaction.GrantTTL(s))
-		undo := howToUndo(". To withdraw it: ")
+		undo := howToUndo(". To revoke it: ")
 		undo.Spans = append([]Span{{Text: "Until "}, clock(until)[0]}, undo.Spans...)
 		out = append(out, undo)
 	}

@@ -55,12 +55,12 @@ func approved(r bridge.Record) string {
 	who := by(r, bridge.StateApproved)
 	switch {
 	case r.Response.Scope == bridge.ScopeSession:
-		return "✅ Approved" + who + longer(r.Interaction, ", also for repeats in this session", ", also for its rule in this session", " for this session")
+		return "✅ Approved" + who + longer(r.Interaction, ", also for identical requests in this session", ", also for its rule in this session", " for this session")
 	case r.Response.Scope == bridge.ScopeAlways:
 		if r.Interaction.Approval.AgentRemembers {
 			return "✅ Always approved" + who
 		}
-		return "✅ Approved" + who + longer(r.Interaction, ", also for all repeats", ", also for all its rule covers", "")
+		return "✅ Approved" + who + longer(r.Interaction, ", also for all identical requests", ", also for all its rule covers", "")
 	case len(r.Response.Input) > 0:
 		return "✅ Approved" + who + " with changes"
 	}
@@ -76,8 +76,10 @@ func denied(r bridge.Record) string {
 		return "❌ Denied: the session is stopped"
 	case r.Response.Respond:
 		return "💬 Answered" + who + ", did not run"
+	case r.StopsSession():
+		return "❌ Denied" + who + ", session stopped"
 	case r.Response.Stop:
-		return "❌ Denied" + who + ": " + Line(r.Interaction.Agent) + " must stop"
+		return "❌ Denied" + who + ": " + Line(r.Interaction.Agent) + " is told to stop"
 	}
 	return "❌ Denied" + who
 }
@@ -164,7 +166,7 @@ func cancelled(r bridge.Record) string {
 	}
 	if s := terminal[r.Response.Reason]; s != "" {
 		if r.Interaction.Kind != bridge.KindApproval { // "dismissed" means either
-			s = strings.Replace(s, "did not run", "not answered", 1)
+			s = strings.Replace(s, "Not approved", "Not answered", 1)
 		}
 		return s
 	}
@@ -175,21 +177,10 @@ func cancelled(r bridge.Record) string {
 // terminal, or in its editor, settled, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Closed in the terminal: did not run", bridge.ReasonSettled: "⌨️ Decided in the terminal",
+	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Closed in the editor: did not run", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
-}
-
-// decider says who decided at the terminal, or in the editor.
-func decider(reason string) string {
-	switch reason {
-	case bridge.ReasonInProcess:
-		return "the program of the agent"
-	case bridge.ReasonAllowedEditor, bridge.ReasonAnsweredEditor, bridge.ReasonSettledEditor:
-		return "the person at the editor"
-	}
-	return "the person at the terminal"
 }
 
 // tooLate explains the end of a request that was decided at the terminal before.
@@ -276,6 +267,9 @@ func why(v bridge.View) []Block {
 	if len(r.Votes) > 1 {
 		out = append(out, Para(votes(r)))
 	}
+	if r.StopsSession() {
+		out = append(out, withCommand("New requests of this session are denied. To resume: ", "resume "+Line(r.Interaction.Session)))
+	}
 	return append(append(out, covered(r)...), change(r)...)
 }
 
@@ -308,12 +302,6 @@ func moment(r bridge.Record) []Span {
 	rest := ""
 	if a := resp.Actor; a != nil {
 		rest = " · " + place(a.Platform)
-	}
-	if r.State == bridge.StateApproved && resp.Scope == bridge.ScopeOnce {
-		rest += " · once"
-	}
-	if r.State == bridge.StateCancelled && terminal[resp.Reason] != "" && !refused(r) {
-		rest += " · by " + decider(resp.Reason)
 	}
 	if resp.WithdrawnBy != nil && r.Interaction.Kind == bridge.KindApproval {
 		rest += " · did not run"

@@ -47,12 +47,12 @@ func TestEntriesSayTheirScope(t *testing.T) {
 		d      bridge.Decision
 		want   string
 	}{
-		{"approval", bridge.DecideSession, "Approve this and repeats in session, 24 hours…"},
-		{"approval", bridge.DecideAlways, "Approve this and all repeats, 30 days…"},
+		{"approval", bridge.DecideSession, "Approve identical requests in session, 24 hours…"},
+		{"approval", bridge.DecideAlways, "Approve all identical requests, 30 days…"},
 		{"approval", bridge.DecideDeny, "Deny…"},
 		{"approval-rule", bridge.DecideSession, `Approve this and its rule in session, 8 hours, 2 rules, in "/srv"…`},
 		{"approval-able", bridge.DecideAlways, "Always approve: deploy-bot remembers it…"},
-		{"approval-able", bridge.DecideDenyStop, "Deny and stop deploy-bot: it ends its current work…"},
+		{"approval-able", bridge.DecideDenyStop, "Deny and stop deploy-bot until someone resumes it…"},
 	} {
 		if got := render.EntryLabel(find(t, x.sample).Record.Interaction, x.d); got != x.want {
 			t.Errorf("%s: %q, want %q", x.sample, got, x.want)

@@ -113,9 +113,12 @@ func choice(v bridge.View, n int, name string) Choice {
 	return c
 }
 
-// howToUndo says how to withdraw an approval for which nod stores a grant.
-func howToUndo(before string) Block {
-	return Block{Kind: Paragraph, Spans: []Span{{Text: before}, {Text: "/" + bridge.CommandName + " grants", Code: true}}}
+// howToUndo says how to revoke an approval for which nod stores a grant.
+func howToUndo(before string) Block { return withCommand(before, "grants") }
+
+// withCommand ends a text with a command of nod.
+func withCommand(before, words string) Block {
+	return Block{Kind: Paragraph, Spans: []Span{{Text: before}, {Text: "/" + bridge.CommandName + " " + words, Code: true}}}
 }
 
 // grants reports whether nod stores a grant for a decision.
@@ -130,6 +133,9 @@ const stops = "its current work"
 // beyond the request on the card: what it covers and how long, or what it stops.
 func EntryLabel(i bridge.Interaction, d bridge.Decision) string {
 	label, more := strings.TrimSuffix(DecisionLabel(i, d), "…"), ""
+	if d.Kind() == bridge.DecideDenyStop && i.Session != "" {
+		return label + " until someone resumes it…"
+	}
 	switch d.Kind() {
 	case bridge.DecideSession, bridge.DecideAlways:
 		more = Line(i.CoverageBrief(bridge.Scope(d)))
@@ -159,9 +165,9 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	agent := Line(i.Agent)
 	switch d.Kind() {
 	case bridge.DecideEdit:
-		return []Block{Para("Your version runs instead, once you have checked it. The card will show the difference.")}
+		return []Block{Para("Your version runs instead. The card shows the change.")}
 	case bridge.DecideDenyReason:
-		return []Block{Para(agent + " and all responders will see the reason.")}
+		return []Block{Para(agent + " and everyone asked will see the reason.")}
 	case bridge.DecideDenyAlways:
 		return append([]Block{Para(AlwaysHint(i))}, described(i, d)...)
 	case bridge.DecideDeny:
@@ -169,6 +175,9 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	case bridge.DecideRespond:
 		return []Block{Para(hintRespond)}
 	case bridge.DecideDenyStop:
+		if i.Session != "" {
+			return []Block{Para("Denies this and stops the session: pending requests are cancelled and new ones denied, until someone resumes it.")}
+		}
 		return []Block{Para("Denies this, and tells " + agent + " to end " + stops + ".")}
 	}
 	var out []Block
@@ -179,7 +188,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 		out = append(out, Para(Clean(text)))
 	}
 	if grants(i, d) {
-		out = append(out, howToUndo("To withdraw it: "))
+		out = append(out, howToUndo("To revoke it: "))
 	}
 	return out
 }

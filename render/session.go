@@ -19,12 +19,12 @@ const (
 // MaxNamed is the number of pending requests that a session's message names.
 const MaxNamed = 3
 
-// whatStopDoes says what a stop cannot do, on the message of a stopped session.
-const whatStopDoes = "Pending requests were cancelled. A step that was running may still finish. nod denies new requests until someone clicks Resume."
+// whatResumeDoes says what the control on the message of a stopped session does, and
+// what the stop cannot do.
+const whatResumeDoes = "Its requests are denied. A running step may still finish. Resume lets it ask again; what was cancelled stays cancelled."
 
-// whatStopWillDo is the same, before anyone clicks.
-const whatStopWillDo = "Stop acts at once: nod cancels pending requests, and denies new ones until someone clicks Resume here. " +
-	"A step that is running may still finish."
+// whatStopDoes says what the control that stops a session does.
+const whatStopDoes = "Stop cancels its pending requests and denies new ones until someone clicks Resume. A running step may still finish."
 
 // IsSession reports whether a view is the message of a session.
 func IsSession(v bridge.View) bool {
@@ -116,7 +116,7 @@ func sessionCard(v bridge.View) Card {
 		c.Head = []Span{{Text: sessionHead(i, s)}}
 		c.Body = sessionBody(s)
 		if TakesMessages(v) {
-			c.Body = append(c.Body, Para(whatStopWillDo))
+			c.Body = append(c.Body, Para(whatStopDoes))
 		}
 		c.From = sessionFrom(i, s.Status)
 	}
@@ -197,14 +197,14 @@ func sessionBody(s bridge.SessionView) []Block {
 		add("Last step", append(step, Span{Text: count})...)
 	}
 	if decided := tally(s.Decided); decided != "" {
-		add("Decided", Span{Text: decided})
+		add("Requests", Span{Text: decided})
 	}
 	var out []Block
 	if len(spans) > 0 {
 		out = append(out, Block{Kind: Paragraph, Spans: spans})
 	}
 	if phase == PhaseStopped {
-		out = append(out, Para(whatStopDoes))
+		out = append(out, Para(whatResumeDoes))
 	}
 	if st.Last != "" && len(s.Pending) == 0 && phase != PhaseWorking {
 		out = append(out, Block{Kind: Quote, Inner: quoted(bridge.Interaction{Agent: st.Agent}, Markdown(st.Last))})
@@ -219,11 +219,10 @@ func clock(t time.Time) []Span { return []Span{{Text: Moment(t), Time: t.Unix()}
 // card.
 func waitsFor(s bridge.SessionView) []Span {
 	named := s.Pending[:min(len(s.Pending), MaxNamed)]
-	head := plural(len(s.Pending), "request") + ":"
-	if len(named) == 1 {
-		head += " "
+	var out []Span
+	if len(named) > 1 {
+		out = append(out, Span{Text: plural(len(s.Pending), "request") + ":"})
 	}
-	out := []Span{{Text: head}}
 	for n, r := range named {
 		name := Title(r)
 		if r.Interaction.Private {

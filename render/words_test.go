@@ -73,13 +73,13 @@ func TestCardSays(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
 		"approval":               {"Run rm -rf /tmp/<x> && echo '@here'?", "deploy-bot says:", "/srv", "Expires Nov 21, 14:05 UTC"},
-		"approval-approved":      {"Approved by ana, also for repeats in this session", "To withdraw it: /nod grants", "in Telegram", "14:00:10 UTC", "was told"},
+		"approval-approved":      {"Approved by ana, also for identical requests in this session", "To revoke it: /nod grants", "in Telegram", "14:00:10 UTC", "was told"},
 		"approval-denied":        {"Denied by ana", "Reason: not <now>"},
 		"approval-expired":       {"Expired: no one answered in 5 min", "not approved"},
 		"approval-cancelled":     {"Cancelled by deploy-bot", "Reason:"},
 		"approval-superseded":    {"Replaced by a newer request"},
 		"approval-undeliverable": {"Not delivered: no one was asked", "Cause:"},
-		"approval-stopped":       {"deploy-bot must stop"},
+		"approval-stopped":       {"Denied by ana, session stopped", "To resume: /nod resume"},
 		"approval-edited":        {"with changes", "Changed before it was approved", "+", "/tmp/<y>"},
 		"approval-rule-given":    {"Covers:"},
 		"several":                {"3 fields, all required", "Region, Region, Region"},

@@ -78,7 +78,7 @@ func TestHookSession(t *testing.T) {
 		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "agent_id": "a1", "agent_type": "Explore",
 	})
 	card := r.Card("s1")
-	shows("⏸️ tester is waiting for an answer", "1 request: Run make?")
+	shows("⏸️ tester is waiting for an answer", "Run make?")
 	if text := card.Text("telegram"); !strings.Contains(text, "subagent Explore") || !strings.Contains(text, "session “Fix the login") {
 		t.Errorf("the card shows %s", text)
 	}

@@ -34,7 +34,7 @@ func TestShowStatesCoverage(t *testing.T) {
 	i.GrantKey = "exact:1"
 	var shown strings.Builder
 	printRecord(&shown, bridge.Record{State: bridge.StatePending, Interaction: i})
-	if !strings.Contains(shown.String(), "Approve this and repeats in session: For 24 hours in session \"s\", ci may repeat exactly this request.") {
+	if !strings.Contains(shown.String(), "Approve identical requests in session: For 24 hours in session \"s\", ci may repeat exactly this request.") {
 		t.Errorf("it prints\n%s", shown.String())
 	}
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 
@@ -147,7 +148,7 @@ func afterForm(in interaction, v bridge.Verdict) reply {
 		}
 		m = menu
 	case v.Kind == bridge.VerdictDraft:
-		m = discordmsg.Progress(*v.View, "Saved. Nothing is sent before you submit it all.", page+1)
+		m = discordmsg.Progress(*v.View, fmt.Sprintf("Page %d is saved. Nothing is sent yet.", page+1), page+1)
 	case v.Kind == bridge.VerdictInvalid && v.View != nil:
 		m = discordmsg.Progress(*v.View, v.Note, firstPage(v))
 	default:

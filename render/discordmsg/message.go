@@ -45,7 +45,7 @@ const (
 // Texts that say that a card is not the whole of it.
 const (
 	textAttached  = textShortened + textInFile
-	textInFile    = " The file has all of it, and says who asks."
+	textInFile    = " The file has all of it."
 	textShortened = render.TextShortened
 	textOnCard    = textShortened + " The card has all of it."
 )

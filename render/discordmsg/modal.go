@@ -122,7 +122,7 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 		}
 		in := fieldLabel(all[field.Question], field, f.View.Draft)
 		if paged && in.Description == "" {
-			in.Description, paged = keeps, false
+			in.Description, paged = keeps(page+1, len(pages)), false
 		}
 		m.Components = append(m.Components, in)
 	}
@@ -145,10 +145,12 @@ func context(v bridge.View) string {
 }
 
 // keeps says what the button of one page of a form does.
-const keeps = "“Submit” keeps this page. Nothing is sent yet."
+func keeps(page, of int) string {
+	return fmt.Sprintf("“Submit” saves page %d of %d. It sends nothing yet.", page, of)
+}
 
 // submits says what the button of a modal does: Discord names every one "Submit".
-func submits(does string) string { return "“Submit” means “" + does + "”." }
+func submits(does string) string { return "“Submit” = “" + does + "”" }
 
 func name(q bridge.Question) string {
 	switch {

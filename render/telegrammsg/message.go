@@ -126,7 +126,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	if c.Whole && (!whole || !all) && !v.Waiting {
 		w.add("\n" + render.Shortened(w.extent) + " The file ")
 		w.add(fileName(v), "code")
-		w.add(" has all of it, and says who asks.\n")
+		w.add(" has all of it.\n")
 	}
 	if c.Closed {
 		w.origin(c)
@@ -139,10 +139,9 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	switch d := v.Draft; {
 	case v.Hides() || v.Waiting:
 	case d != nil:
-		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. Nothing is sent before " + render.LabelSubmit +
-			", and the first to submit decides. If someone else clicks, the card shows that person’s answers instead. No answers are lost.\n")
+		w.add("\n👤 " + render.Line(d.Actor.Display()) + " is filling this in. Anyone else who clicks sees their own answers. The first to submit decides.\n")
 	case wizard(v):
-		w.add("\nNothing is sent before " + render.LabelSubmit + ", which follows the last field.\n")
+		w.add("\nYou submit after the last field.\n")
 	}
 	if line := hint(v); line != nil && !v.Record.Interaction.Private {
 		w.add("\n")

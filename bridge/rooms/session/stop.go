@@ -84,7 +84,7 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 // Resolve stops the session of a request that was denied with a stop.
 func (se *Room) Resolve(ctx context.Context, r bridge.Record) error {
 	i := r.Interaction
-	if r.State != bridge.StateDenied || !r.Response.Stop || r.Response.Actor == nil || i.Session == "" {
+	if !r.StopsSession() {
 		return nil
 	}
 	_, err := se.stopper.stop(ctx, stopOf(i, *r.Response.Actor), i.ID)

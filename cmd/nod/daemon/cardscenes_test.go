@@ -134,7 +134,7 @@ func approvalCards(al *album) {
 		}
 	}
 	opened, _ := al.Open("ana", short.On("slack"), render.LabelSession) // the others say it next to the button
-	al.says("slack", g, "What “Approve this and repeats in session” covers", "session")
+	al.says("slack", g, "What “Approve identical requests in session” covers", "session")
 	al.close("slack", opened.Modal)
 	change, err := json.Marshal(map[string]string{
 		"file_path":  "/srv/shop/api/limits.go",
@@ -254,7 +254,7 @@ func (e *endings) approved() {
 
 	always := e.ask("make test")
 	e.Decide("ana", always.On("slack"), render.LabelAlways)
-	e.done("Approved, also for all repeats", always, "also for all repeats")
+	e.done("Approved, also for all identical requests", always, "also for all identical requests")
 }
 
 func (e *endings) closed() {
@@ -264,7 +264,7 @@ func (e *endings) closed() {
 
 	stopped := e.ask(deletePod)
 	e.Decide("bo", stopped.On("slack"), render.LabelDenyStop)
-	e.done("Denied and stopped", stopped, "must stop")
+	e.done("Denied and stopped", stopped, "session stopped")
 
 	late := asks("release-90", deletePod)
 	late.Timeout = bridge.Duration(inTime)
@@ -290,7 +290,7 @@ func (e *endings) closed() {
 
 	for _, end := range []struct{ caption, reason, words string }{
 		{"Approved in the terminal", bridge.ReasonAllowed, "Approved in the terminal"},
-		{"Closed in the terminal", bridge.ReasonDismissed, "Closed in the terminal"},
+		{"Not approved in the terminal", bridge.ReasonDismissed, "Not approved in the terminal"},
 	} {
 		local := e.ask(deletePod)
 		if _, err := e.Agent.Cancel(e.Ctx, local.Interaction.ID, end.reason); err != nil {

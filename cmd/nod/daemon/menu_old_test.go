@@ -24,5 +24,5 @@ func TestMenuOutlivesToken(t *testing.T) {
 	if got := a.End(); got.State != bridge.StateApproved || got.Response.Scope != bridge.ScopeSession {
 		t.Errorf("it is %s: %+v", got.State, got.Response)
 	}
-	a.Closed("Approved by ana, also for repeats in this session")
+	a.Closed("Approved by ana, also for identical requests in this session")
 }

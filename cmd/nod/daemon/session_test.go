@@ -112,7 +112,7 @@ func TestSessionMessage(t *testing.T) {
 			req := samples.Approval()
 			req.Session = m.session
 			a := m.Ask(req)
-			m.shows("⏸️ tester is waiting for an answer", "1 request: ", m.linked(a))
+			m.shows("⏸️ tester is waiting for an answer", "Waits for", m.linked(a))
 			m.Approve("ana", a.On(s))
 			a.End()
 			m.shows("▶️ tester is working", "1 approved")

@@ -75,9 +75,9 @@ func own(service string, m map[string]any) string {
 // the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
-	bridge.ReasonDismissed: "⌨️ Closed in the terminal: did not run", bridge.ReasonSettled: "⌨️ Decided in the terminal",
+	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
 	bridge.ReasonAllowedEditor: "⌨️ Approved in the editor", bridge.ReasonAnsweredEditor: "⌨️ Answered in the editor",
-	bridge.ReasonDismissedEditor: "⌨️ Closed in the editor: did not run", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
+	bridge.ReasonDismissedEditor: "⌨️ Not approved in the editor", bridge.ReasonSettledEditor: "⌨️ Decided in the editor",
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
@@ -199,11 +199,11 @@ func headline(rec bridge.Record) string {
 	case bridge.StateApproved:
 		switch {
 		case resp.Scope == bridge.ScopeSession:
-			return "✅ Approved by " + who + covers(rec, ", also for repeats in this session", ", also for its rule in this session", " for this session")
+			return "✅ Approved by " + who + covers(rec, ", also for identical requests in this session", ", also for its rule in this session", " for this session")
 		case resp.Scope == bridge.ScopeAlways && rec.Interaction.Approval.AgentRemembers:
 			return "✅ Always approved by " + who
 		case resp.Scope == bridge.ScopeAlways:
-			return "✅ Approved by " + who + covers(rec, ", also for all repeats", ", also for all its rule covers", "")
+			return "✅ Approved by " + who + covers(rec, ", also for all identical requests", ", also for all its rule covers", "")
 		case len(resp.Input) > 0:
 			return "✅ Approved by " + who + " with changes"
 		}
