@@ -188,9 +188,7 @@ func Retry(ctx context.Context, try func() error) error {
 	end := time.Now().Add(retryFor)
 	for n := 0; ; n++ {
 		err := try()
-		var stale *Stale
-		var untimely Untimely
-		if !errors.As(err, &stale) && !errors.As(err, &untimely) || time.Now().After(end) {
+		if err == nil || !errors.As(err, new(*Stale)) && !errors.As(err, new(Untimely)) || time.Now().After(end) {
 			return err
 		}
 		if n == 0 {

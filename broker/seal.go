@@ -3,6 +3,7 @@ package broker
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -23,8 +24,13 @@ type Seals struct{ keys atomic.Pointer[[]*sealKey] }
 // sealKey is a key with reusable hashes.
 type sealKey struct{ hashes sync.Pool }
 
-// NewSeals returns seals with the keys of the deployment. The first key seals,
-// and all keys verify.
+type sealHash struct {
+	hash.Hash
+	buf []byte
+}
+
+// NewSeals returns seals with the keys of the deployment. The first one seals, and
+// all of them verify.
 func NewSeals(keys ...[]byte) *Seals {
 	s := &Seals{}
 	s.Use(keys)
@@ -35,7 +41,7 @@ func NewSeals(keys ...[]byte) *Seals {
 func (s *Seals) Use(keys [][]byte) {
 	all := make([]*sealKey, len(keys))
 	for n, key := range keys {
-		all[n] = &sealKey{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+		all[n] = &sealKey{sync.Pool{New: func() any { return &sealHash{Hash: hmac.New(sha256.New, key)} }}}
 	}
 	s.keys.Store(&all)
 }
@@ -58,19 +64,22 @@ var unsealed = strings.Repeat("-", sealLen)
 const problemForged = "it was changed outside nod"
 
 // Encode returns the stored form of a document with a version.
-func (s *Seals) Encode(d Doc, version int64) []byte {
-	out := make([]byte, 0, headerLen+len(d.Value)+len(entryMark)+len(d.Entry))
-	out = fmt.Appendf(out, "%0*d%0*d", versionLen, version, formatLen, d.Format)
+func (s *Seals) Encode(d Doc, version int64) string {
+	var out strings.Builder
+	out.Grow(headerLen + len(d.Value) + len(entryMark) + len(d.Entry))
+	fmt.Fprintf(&out, "%0*d%0*d", versionLen, version, formatLen, d.Format)
 	if keys := *s.keys.Load(); len(keys) == 0 {
-		out = append(out, unsealed...)
+		out.WriteString(unsealed)
 	} else {
-		out = keys[0].mac(out, d, version)
+		seal := keys[0].mac(d, version)
+		out.Write(seal[:])
 	}
-	out = append(out, d.Value...)
+	out.Write(d.Value)
 	if d.Entry != "" {
-		out = append(append(out, entryMark...), d.Entry...)
+		out.WriteString(entryMark)
+		out.WriteString(d.Entry)
 	}
-	return out
+	return out.String()
 }
 
 // EncodeVersion returns the first bytes of the stored form of a document with a
@@ -136,22 +145,26 @@ func (s *Seals) Decode(k Key, stored string) Doc {
 func verifies(keys []*sealKey, d Doc, seal string) bool {
 	good := false
 	for _, key := range keys {
-		good = hmac.Equal([]byte(seal), key.mac(nil, d, d.Version)) || good
+		mac := key.mac(d, d.Version)
+		good = subtle.ConstantTimeCompare([]byte(seal), mac[:]) == 1 || good
 	}
 	return good
 }
 
-// mac appends the seal of a document with a version.
-func (k *sealKey) mac(dst []byte, d Doc, version int64) []byte {
-	h, _ := k.hashes.Get().(hash.Hash) // the pool contains only values of this type
+// mac returns the seal of a document with a version.
+func (k *sealKey) mac(d Doc, version int64) (seal [sealLen]byte) {
+	h, _ := k.hashes.Get().(*sealHash) // the pool holds nothing else
 	defer k.hashes.Put(h)
 	h.Reset()
-	var b [192]byte
-	head := b[:0]
-	for _, part := range []string{d.Kind, d.ID, strconv.Itoa(d.Format), strconv.FormatInt(version, 10)} {
+	head := h.buf[:0]
+	for _, part := range [...]string{d.Kind, d.ID} {
 		head = append(binary.BigEndian.AppendUint64(head, uint64(len(part))), part...)
 	}
-	h.Write(head)
+	head = binary.BigEndian.AppendUint64(head, uint64(d.Format))
+	h.buf = binary.BigEndian.AppendUint64(head, uint64(version))
+	h.Write(h.buf)
 	h.Write(d.Value)
-	return base64.RawURLEncoding.AppendEncode(dst, h.Sum(b[:0])[:16])
+	h.buf = h.Sum(h.buf[:0])
+	base64.RawURLEncoding.Encode(seal[:], h.buf[:16])
+	return seal
 }

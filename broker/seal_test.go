@@ -17,10 +17,10 @@ func TestSeals(t *testing.T) {
 	s := broker.NewSeals(first)
 	key := broker.Key{Kind: "thing", ID: "a"}
 	d := broker.Doc{Key: key, Format: 3, Value: []byte(`{"a":1}`)}
-	raw := string(s.Encode(d, 7))
+	raw := s.Encode(d, 7)
 	other := d
 	other.Value = []byte(`{"a":2}`)
-	swapped := string(s.Encode(other, 7))
+	swapped := s.Encode(other, 7)
 	newer := d
 	newer.Format = 4
 	change := func(at int, to byte) string { return raw[:at] + string(to) + raw[at+1:] }
@@ -42,10 +42,10 @@ func TestSeals(t *testing.T) {
 		"of another key":     {broker.Key{Kind: "thing", ID: "b"}, raw, false},
 		"of another kind":    {broker.Key{Kind: "other", ID: "a"}, raw, false},
 		"another border":     {broker.Key{Kind: "thin", ID: "ga"}, raw, false},
-		"unsealed":           {key, string(broker.NewSeals().Encode(d, 7)), false},
-		"another deployment": {key, string(broker.NewSeals(second).Encode(d, 7)), false},
+		"unsealed":           {key, broker.NewSeals().Encode(d, 7), false},
+		"another deployment": {key, broker.NewSeals(second).Encode(d, 7), false},
 		"no number":          {key, "x" + raw[1:], false},
-		"negative":           {key, string(s.Encode(d, -7)), false},
+		"negative":           {key, s.Encode(d, -7), false},
 		"short":              {key, "12", false},
 		"only a version":     {key, raw[:broker.VersionLen], false},
 		"signed version":     {key, "+" + raw[1:], false},
@@ -73,7 +73,7 @@ func TestSeals(t *testing.T) {
 	if got := s.Decode(key, raw); got.Problem != "" {
 		t.Errorf("with the older key: %+v", got)
 	}
-	fresh := string(s.Encode(d, 8))
+	fresh := s.Encode(d, 8)
 	s.Use([][]byte{second})
 	if s.Decode(key, raw).Problem == "" || s.Decode(key, fresh).Problem != "" {
 		t.Error("a key that was removed verifies, or the new one does not")

@@ -101,21 +101,17 @@ func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
 
 // public returns an error of the broker with a code.
 func public(err error) error {
-	var stale *broker.Stale
-	var untimely broker.Untimely
-	var forged *broker.ForgedError
-	var newer *broker.NewerError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &stale), errors.As(err, &untimely):
+	case errors.As(err, new(*broker.Stale)), errors.As(err, new(broker.Untimely)):
 		return bridge.Errorf(bridge.CodeUnavailable, "not recorded: others change it at the same time").WithHint("try again")
 	case errors.As(err, new(broker.Passed)):
 		return bridge.Wrap(bridge.CodeConflict, err, "audit log").
 			WithHint("find out who wrote to Redis, and move the log aside; see docs/troubleshooting.md")
-	case errors.As(err, &forged):
+	case errors.As(err, new(*broker.ForgedError)):
 		return bridge.Wrap(bridge.CodeForbidden, err, "stored data")
-	case errors.As(err, &newer):
+	case errors.As(err, new(*broker.NewerError)):
 		return bridge.Wrap(bridge.CodeInternal, err, "stored data").WithHint("run the version of nod that wrote it, or a newer one")
 	}
 	return err

@@ -66,7 +66,7 @@ func (s *Store) apply(c broker.Change, at time.Time) broker.Done {
 		}
 		version := d.NextVersion()
 		done.Versions = append(done.Versions, version)
-		s.docs[d.Key] = stored{string(s.seals.Encode(d, version)), after(at, d.Keep)}
+		s.docs[d.Key] = stored{s.seals.Encode(d, version), after(at, d.Keep)}
 	}
 	for _, v := range c.Drop {
 		delete(s.docs, v.Key)

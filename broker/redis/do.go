@@ -80,14 +80,11 @@ func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
 }
 
 // args builds the keys and arguments of do.lua, which its header describes.
-type args struct {
-	keys []string
-	argv []any
-}
+type args struct{ keys, argv []string }
 
-func (a *args) key(name string)   { a.keys = append(a.keys, name) }
-func (a *args) add(values ...any) { a.argv = append(a.argv, values...) }
-func (a *args) time(t time.Time)  { a.add(optionalMillis(t)) }
+func (a *args) key(name string)      { a.keys = append(a.keys, name) }
+func (a *args) add(values ...string) { a.argv = append(a.argv, values...) }
+func (a *args) time(t time.Time)     { a.add(optionalMillis(t)) }
 
 // ttl adds a time to live. It is at least 1 ms unless the document never
 // expires.
@@ -147,13 +144,11 @@ func (s *Store) call(c broker.Change) (*call, []int64) {
 	}
 	for _, b := range c.Below {
 		a.key(s.keys.index(b.Index))
-		a.add("below", b.Max)
+		a.add("below", strconv.Itoa(b.Max))
 	}
 	for _, e := range c.Journal {
-		a.add("entry", len(e.Fields))
-		for _, f := range e.Fields {
-			a.add(f)
-		}
+		a.add("entry", strconv.Itoa(len(e.Fields)))
+		a.add(e.Fields...)
 	}
 	versions := s.documents(a, c)
 	s.members(a, c)
@@ -202,7 +197,7 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 	for _, j := range c.Request {
 		a.key(s.queueOf(j))
-		a.add("job", j.Name, j.Due.UnixMilli(), flag(j.Exact))
+		a.add("job", j.Name, strconv.FormatInt(j.Due.UnixMilli(), 10), flag(j.Exact))
 	}
 }
 
@@ -266,7 +261,7 @@ func (s *Store) applied(c broker.Change, versions []int64, stored []string) (ent
 		if d.Noted > 0 {
 			d.Entry = ""
 		}
-		entry, same := strings.CutPrefix(stored[0], string(s.seals.Encode(d, versions[n])))
+		entry, same := strings.CutPrefix(stored[0], s.seals.Encode(d, versions[n]))
 		if !same {
 			return nil, false
 		}

@@ -14,7 +14,7 @@ import (
 
 // Claim implements broker.Store.
 func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker.Job, time.Duration, error) {
-	reply, err := s.run(ctx, s.scripts.claim, []string{s.keys.dead(), s.keys.jobs(), s.keys.states()}, n, lease.Milliseconds()).StringSlice()
+	reply, err := s.run(ctx, s.scripts.claim, []string{s.keys.dead(), s.keys.jobs(), s.keys.states()}, strconv.Itoa(n), milliseconds(lease)).StringSlice()
 	if err != nil {
 		return nil, 0, unavailable(ctx, err)
 	}
@@ -53,20 +53,20 @@ func parseJob(name, packed string) (broker.Job, error) {
 
 // Release implements broker.Store.
 func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (broker.Released, error) {
-	how, value := "done", any("")
+	how, value := "done", ""
 	switch {
 	case r.Dead != nil:
-		how, value = "dead", r.Dead
+		how, value = "dead", string(r.Dead)
 	case r.Extend > 0:
-		how, value = "extend", r.Extend.Milliseconds()
+		how, value = "extend", milliseconds(r.Extend)
 	case r.Again > 0:
-		how, value = "again", max(1, r.Again.Milliseconds())
+		how, value = "again", milliseconds(max(r.Again, time.Millisecond))
 		if r.Free {
 			how = "free"
 		}
 	}
 	ks := []string{s.keys.dead(), s.keys.jobs(), s.keys.states(), s.queueOf(j)}
-	n, err := s.run(ctx, s.scripts.release, ks, j.Name, j.Fence, j.Generation, how, value, flag(r.Stays && r.Again > 0)).Int()
+	n, err := s.run(ctx, s.scripts.release, ks, j.Name, strconv.FormatInt(j.Fence, 10), strconv.FormatInt(j.Generation, 10), how, value, flag(r.Stays && r.Again > 0)).Int()
 	return broker.Released(n), unavailable(ctx, err)
 }
 
@@ -88,8 +88,10 @@ func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, er
 	return int(all.Val()), int(letters.Val()), lag, nil
 }
 
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
 // run runs a script.
-func (s *Store) run(ctx context.Context, script *rdb.Script, ks []string, args ...any) *rdb.Cmd {
+func (s *Store) run(ctx context.Context, script *rdb.Script, ks []string, args ...string) *rdb.Cmd {
 	one := &call{script: script, keys: ks, args: args}
 	if err := s.queue.do(ctx, one); err != nil {
 		return rdb.NewCmdResult(nil, err)

@@ -31,8 +31,8 @@ type call struct {
 	ctx        context.Context
 	script     *rdb.Script // nil for a read
 	keys       []string
-	args       []any
-	replicated bool // the call succeeds only after the replicas have confirmed it
+	args       []string
+	replicated bool // it succeeds only once the replicas have confirmed it
 	read       func(rdb.Pipeliner)
 
 	reply *rdb.Cmd
@@ -43,14 +43,19 @@ type call struct {
 func (c *call) size() int {
 	n := 0
 	for _, a := range c.args {
-		switch v := a.(type) {
-		case []byte:
-			n += len(v)
-		case string:
-			n += len(v)
-		}
+		n += len(a)
 	}
 	return n
+}
+
+// values returns the arguments as the client takes them: pointers need no allocation
+// each.
+func (c *call) values() []any {
+	out := make([]any, len(c.args))
+	for n := range c.args {
+		out[n] = &c.args[n]
+	}
+	return out
 }
 
 // queue sends the calls of many callers through few connections.
@@ -173,9 +178,9 @@ func (q *queue) send(ctx context.Context, batch []*call) {
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
-	again := q.exec(ctx, batch, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...) })
+	again := q.exec(ctx, batch, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return p.EvalSha(ctx, c.script.Hash(), c.keys, c.values()...) })
 	if len(again) > 0 {
-		q.exec(ctx, again, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return c.script.Eval(ctx, p, c.keys, c.args...) })
+		q.exec(ctx, again, func(p rdb.Pipeliner, c *call) *rdb.Cmd { return c.script.Eval(ctx, p, c.keys, c.values()...) })
 	}
 }
 

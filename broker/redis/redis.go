@@ -147,7 +147,9 @@ type keys struct{ prefix string }
 func (k keys) in(rest string) string { return k.prefix + ":{" + k.prefix + "}:" + rest }
 
 // doc is a string, a document in its stored form. Its TTL is that of the document.
-func (k keys) doc(d broker.Key) string { return k.in("d:" + d.String()) }
+func (k keys) doc(d broker.Key) string {
+	return k.prefix + ":{" + k.prefix + "}:d:" + d.Kind + ":" + d.ID // in one step, for speed
+}
 
 // index is a sorted set of names by time, in ms.
 func (k keys) index(name string) string { return k.in("x:" + name) }

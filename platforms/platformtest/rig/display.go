@@ -254,13 +254,13 @@ func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
 		return "", l, false
 	}
 	for _, a := range args[3:] {
-		text, is := a.(string)
-		if raw, bytes := a.([]byte); bytes {
-			text, is = string(raw), true
+		text, _ := a.(string) // a key
+		if value, is := a.(*string); is {
+			text = *value
 		}
 		if rest, key := strings.CutPrefix(text, DocumentKey("life", "")); key {
 			id = bridge.ID(rest)
-		} else if is && strings.Contains(text, `"actor"`) && len(text) > headerLen && json.Unmarshal([]byte(valueOf(text)), &l) == nil {
+		} else if strings.Contains(text, `"actor"`) && len(text) > headerLen && json.Unmarshal([]byte(valueOf(text)), &l) == nil {
 			ok = true
 		}
 	}
