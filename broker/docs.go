@@ -62,10 +62,10 @@ func (e *ForgedError) Error() string {
 	return fmt.Sprintf("the document %s does not verify: %s", e.Doc.Key, e.Doc.Problem)
 }
 
-// Encode returns the document that replaces d with a value. It keeps the
-// lifetime of d.
-func (ds Docs[T]) Encode(d Doc, v T) (Doc, error) {
-	raw, err := marshal(&v)
+// Encode returns the document that replaces d with a value. The time for which it
+// is kept is that of d.
+func (ds Docs[T]) Encode(d Doc, v *T) (Doc, error) {
+	raw, err := marshal(v)
 	d.Format, d.Value = ds.format, raw
 	return d, err
 }
@@ -91,7 +91,8 @@ func (ds Docs[T]) Decode(d Doc) (v T, err error) {
 	case d.Format > ds.format:
 		return v, &NewerError{d}
 	}
-	return v, json.Unmarshal(d.Value, &v)
+	err = json.Unmarshal(d.Value, &v)
+	return v, err
 }
 
 // Get returns a document and its value. If the document does not exist, the
@@ -164,7 +165,7 @@ func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T
 		if err != nil {
 			return err
 		}
-		next, err := ds.Encode(d, v)
+		next, err := ds.Encode(d, &v)
 		if err != nil {
 			return err
 		}

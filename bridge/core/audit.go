@@ -190,7 +190,7 @@ func (au audit) PutSeal(ctx context.Context, s bridge.NewSeal) error {
 			return broker.Change{}, bridge.Errorf(bridge.CodeConflict, "the audit log has another seal by now")
 		}
 		h.Sealed, h.Through = s.Token, s.Entry
-		put, err := sealDocs.Encode(broker.Doc{Key: sealDocs.Key(s.Entry), Fresh: true}, s.Token)
+		put, err := sealDocs.Encode(broker.Doc{Key: sealDocs.Key(s.Entry), Fresh: true}, &s.Token)
 		c := broker.Change{Put: []broker.Doc{put}, Set: []broker.Member{sealMember(s.Entry)}, Urgent: true}
 		if s.Instead != "" && s.Instead != s.Entry {
 			old, err := au.db.Get(ctx, sealDocs.Key(s.Instead))

@@ -15,7 +15,7 @@ func TestConfirmed(t *testing.T) {
 	t.Parallel()
 	gone := bridge.Errorf(bridge.CodeNotFound, "gone")
 	stored := func(state bridge.State, response bool) found {
-		f := found{Docs: life.Docs{Life: life.Life{Agent: "ci", Session: "s", State: state}}}
+		f := found{Docs: &life.Docs{Life: life.Life{Agent: "ci", Session: "s", State: state}}}
 		if response {
 			f.Life.Response = &bridge.Response{State: state}
 		}

@@ -138,7 +138,7 @@ func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
 	case f.Problem != "", f.Life.Agent != e.Agent, f.Life.Session != e.SessionID, e.State.Final() && f.Life.State != e.State:
 		return false, nil
 	case shows:
-		e.Data = f.Opened()
+		e.Data = f.BodyDoc.Value
 	case e.Type == bridge.EventResponse && f.Life.Response == nil:
 		return false, nil
 	case e.Type == bridge.EventResponse:

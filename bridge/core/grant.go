@@ -68,7 +68,7 @@ func (gs grants) PutGrant(ctx context.Context, g bridge.Grant) (bool, error) {
 			return broker.Change{}, errors.Join(err, unchanged(before))
 		}
 		given.Keep, d.Keep = bridge.AlwaysGrantTTL, max(g.Expires.Sub(gs.db.Now()), time.Millisecond)
-		mark, err := givenDocs.Encode(given, true)
+		mark, err := givenDocs.Encode(given, new(true))
 		*old = g
 		return broker.Change{Put: []broker.Doc{mark}, Set: []broker.Member{{Index: grantIndex, Name: name, At: g.Expires}}, Replicated: true}, err
 	})

@@ -20,10 +20,10 @@ type interactions struct {
 }
 
 // docs reads the documents of an interaction.
-func (in *interactions) docs(ctx context.Context, id bridge.ID) (life.Docs, error) {
+func (in *interactions) docs(ctx context.Context, id bridge.ID) (*life.Docs, error) {
 	all, err := in.several(ctx, []bridge.ID{id})
 	if err != nil {
-		return life.Docs{}, err
+		return nil, err
 	}
 	return all[0].Docs, all[0].err
 }
@@ -31,7 +31,7 @@ func (in *interactions) docs(ctx context.Context, id bridge.ID) (life.Docs, erro
 // found holds the documents of one of several interactions, or the error of
 // reading them.
 type found struct {
-	life.Docs
+	*life.Docs
 	err error
 }
 
@@ -69,7 +69,7 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 			in.log.Warn("record does not verify", "id", id, "why", f.Problem)
 		}
 		if f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero() {
-			told = append(told, f.At())
+			told = append(told, f.LifeDoc.At())
 		}
 		if more := f.More(); f.err == nil && len(more) > 0 {
 			rest, err := in.db.Get(ctx, more...)
@@ -82,10 +82,9 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 	return out, told, nil
 }
 
-// record returns the record of the interaction that documents describe. If the
-// documents do not verify, the record is closed without a decision, so no
-// caller can mistake it for an approval.
-func (in *interactions) record(d life.Docs) bridge.Record {
+// record returns what documents say about an interaction. If they do not verify, it is
+// closed without a decision, so that no caller can mistake it for an approval.
+func (in *interactions) record(d *life.Docs) bridge.Record {
 	r := d.Record(in.db.Now())
 	if r.Unverified != "" {
 		return r.Distrusted()
@@ -134,11 +133,10 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 	return d.Record(in.db.Now()), nil
 }
 
-// turn applies a rule to the documents of an interaction, stores the changes,
-// and returns the new documents. If another process changes the documents at
-// the same time, it calls the rule again.
-func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (life.Docs, error) {
-	var out life.Docs
+// turn applies a rule to the documents of an interaction, stores what it changes, and
+// returns the documents after that, with their record. The rule may be called again,
+// because another process was faster.
+func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (out *life.Docs, rec bridge.Record, err error) {
 	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
 		if unlock() { // another process may have resolved it, which this turn did not see
@@ -146,47 +144,45 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		}
 	}()
 	if err != nil {
-		return out, err
+		return nil, rec, err
 	}
 	err = broker.Retry(ctx, func() error {
 		d, err := in.docs(ctx, id)
 		if err != nil {
 			return err
 		}
-		if d.Problem != "" { // storing the forged values again would seal them with our key
-			out = d
+		if d.Problem != "" { // storing it again would seal the forged values with our key
+			out, rec = d, in.record(d)
 			return nil
 		}
 		t := d.Begin(in.db.Now(), in.retention)
 		if err := rule(t); err != nil {
-			out = t.Docs
 			return err
 		}
 		c, err := in.change(t)
 		if err != nil {
 			return err
 		}
+		out = &t.Docs
 		if c.Empty() {
-			out = t.Docs
-			return in.db.Confirm(ctx, d.At()) // the replicas may not have the earlier change yet
+			rec = in.record(out)
+			return in.db.Confirm(ctx, d.LifeDoc.At()) // what it repeats may not be on the replicas yet
 		}
 		done, err := in.db.Do(ctx, c)
 		if err != nil {
 			return err
 		}
-		out = t.Stored(c, done)
-		in.told(c, t, out)
+		rec = in.told(t, c, done)
+		in.agenda.stored(c, in.db.Now())
 		return nil
 	})
 	switch {
 	case err != nil:
-		in.hub.wake(id, nil) // another process may have resolved it
-	case in.hub.awaits(id): // other callers may have resolved it in the meantime
-		if r := in.record(out); r.Over() {
-			in.hub.wake(id, &r)
-		}
+		in.hub.wake(id, nil) // it may have been resolved anyway
+	case rec.Over(): // others may have resolved it in the meantime
+		in.hub.wake(id, &rec)
 	}
-	return out, public(err)
+	return out, rec, public(err)
 }
 
 // change returns the change that stores a turn. It signs the receipts and the
@@ -198,13 +194,15 @@ func (in *interactions) change(t *life.Turn) (broker.Change, error) {
 	return t.Change()
 }
 
-// told wakes the callers and the workers of this process after a change.
-func (in *interactions) told(c broker.Change, t *life.Turn, after life.Docs) {
+// told notes that the change of a turn was stored, wakes the callers of this process if
+// it is over, and returns the record.
+func (in *interactions) told(t *life.Turn, c broker.Change, done broker.Done) bridge.Record {
+	t.Stored(c, done)
+	r := in.record(&t.Docs)
 	if t.Over {
-		r := in.record(after)
 		in.hub.wake(t.ID, &r)
 	}
-	in.agenda.stored(c, in.db.Now())
+	return r
 }
 
 // locks serializes the changes of one interaction in this process, because a

@@ -6,7 +6,6 @@ package core
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/life"
@@ -16,17 +15,10 @@ import (
 // Known implements bridge.Openings.
 func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, error) {
 	op := life.Opening{Opening: o}
-	if err := in.readNames(ctx, &op); err != nil {
+	if err := in.readNames(ctx, &op); err != nil || op.First == nil {
 		return false, err
 	}
-	first, _, err := op.Found()
-	if err != nil {
-		return false, public(err)
-	}
-	if first == "" || op.First == nil {
-		return false, nil
-	}
-	if op.Retried.Exists() {
+	if op.Retries() {
 		return true, nil
 	}
 	now := in.db.Now()
@@ -50,9 +42,9 @@ func (in *interactions) Open(ctx context.Context, o bridge.Opening) (bridge.Reco
 func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.Record, created bool, err error) {
 	known := o.Interaction.Previous != "" || o.Interaction.Join
 	err = broker.Retry(ctx, func() error {
-		op := life.Opening{Opening: o, Node: in.node}
+		op := &life.Opening{Opening: o, Node: in.node}
 		if known {
-			if err := in.readNames(ctx, &op); err != nil {
+			if err := in.readNames(ctx, op); err != nil {
 				return err
 			}
 		}
@@ -68,7 +60,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 				return err
 			}
 			rec = in.record(d)
-			return in.db.Confirm(ctx, d.At())
+			return in.db.Confirm(ctx, d.LifeDoc.At())
 		}
 		if err := out.Sign(in.signer.Load()); err != nil {
 			return err
@@ -80,31 +72,28 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		if out.Created && o.Stoppable && o.Interaction.Session != "" {
 			c.If = append(c.If, broker.Version{Key: stopDocs.Key(life.Owner(o.Interaction.Agent, o.Interaction.Session))})
 		}
-		after := out.Turn.Docs
 		if c.Empty() {
-			if err := in.db.Confirm(ctx, after.At()); err != nil {
-				return err
-			}
+			rec = in.record(&out.Turn.Docs)
+			err = in.db.Confirm(ctx, out.Turn.LifeDoc.At())
 		} else {
-			done, err := in.db.Do(ctx, c)
-			if err != nil {
-				return in.rejected(o, err)
+			var done broker.Done
+			if done, err = in.db.Do(ctx, c); err != nil {
+				return in.rejected(&o, err)
 			}
-			after = out.Turn.Stored(c, done)
 			for _, t := range append(out.Others, out.Turn) {
-				in.told(c, t, t.Stored(c, done))
+				rec = in.told(t, c, done) // the last one is what the caller gets
 			}
+			in.agenda.stored(c, in.db.Now())
 		}
-		rec, created = in.record(after), out.Created
-		rec.Repeated = out.Repeated
-		return nil
+		rec.Repeated, created = out.Repeated, out.Created
+		return err
 	})
 	return rec, created, public(err)
 }
 
-// rejected returns the reason that an opening was not stored. If its session is
-// stopped, that is a StoppedError.
-func (in *interactions) rejected(o bridge.Opening, err error) error {
+// rejected returns the reason why an opening was not stored: a StoppedError instead of a
+// stale one if its session is stopped.
+func (in *interactions) rejected(o *bridge.Opening, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
 			WithHint("wait for responses, or cancel requests")
@@ -127,25 +116,11 @@ func (in *interactions) rejected(o bridge.Opening, err error) error {
 
 // readNames reads the documents that an opening depends on.
 func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
-	keys := life.NameKeys(o.Opening)
-	used := slices.DeleteFunc(slices.Clone(keys[:]), func(k broker.Key) bool { return k.ID == "" })
-	docs, err := in.db.Get(ctx, used...)
+	docs, err := in.db.Get(ctx, o.Keys()...)
 	if err != nil {
 		return public(err)
 	}
-	for _, d := range docs {
-		switch d.Key {
-		case keys[0]:
-			o.Life = d
-		case keys[1]:
-			o.Name = d
-		case keys[2]:
-			o.Retried = d
-		case keys[3]:
-			o.Twin = d
-		}
-	}
-	first, second, err := o.Found()
+	first, second, err := o.Found(docs)
 	if err != nil {
 		return public(err)
 	}
@@ -164,7 +139,7 @@ func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 		case d.Problem != "":
 			return bridge.Errorf(bridge.CodeForbidden, "interaction %s does not verify: %s", p.id, d.Problem).WithHint("ask again with another key or ID")
 		default:
-			*p.into = &d
+			*p.into = d
 		}
 	}
 	return nil

@@ -20,14 +20,13 @@ import (
 // Settle implements bridge.Outcomes.
 func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
 	verdict, began := life.Final, in.db.Now()
-	d, err := in.turn(ctx, s.ID, func(t *life.Turn) error {
+	d, r, err := in.turn(ctx, s.ID, func(t *life.Turn) error {
 		verdict = t.Resolve(s)
 		return nil
 	})
 	if err != nil {
 		return bridge.Record{}, false, err
 	}
-	r := in.record(d)
 	if verdict == life.Won {
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
 		in.verifier.add(checked{settlement: &s, recorded: began}, d)
@@ -50,14 +49,13 @@ func refusal(id bridge.ID, v life.Verdict) error {
 // Vote implements bridge.Outcomes.
 func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
 	verdict, result, began := life.Final, bridge.BallotLate, in.db.Now()
-	d, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
+	d, r, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
 		verdict, result = t.Vote(v)
 		return refusal(v.ID, verdict)
 	})
 	if err != nil {
 		return bridge.Record{}, "", err
 	}
-	r := in.record(d)
 	if result == bridge.BallotDecided || result == bridge.BallotCounted {
 		if result == bridge.BallotDecided {
 			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
@@ -70,14 +68,13 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Recor
 // Mark implements bridge.Records.
 func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	verdict := life.Kept
-	d, err := in.turn(ctx, id, func(t *life.Turn) error {
+	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
 		verdict = t.Mark(m)
 		return nil
 	})
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	r := in.record(d)
 	switch verdict {
 	case life.Changed:
 		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
@@ -89,14 +86,11 @@ func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (
 
 // Abandon implements bridge.Records.
 func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
-	d, err := in.turn(ctx, id, func(t *life.Turn) error {
+	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
 		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
 		return nil
 	})
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	return in.record(d), nil
+	return r, err
 }
 
 // Sending implements bridge.Records. It succeeds only after the replicas have
@@ -105,8 +99,8 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {
-		verdict := life.Taken // even if the first interaction does not verify
-		_, err := in.turn(ctx, first, func(t *life.Turn) error {
+		verdict := life.Taken // also if the first interaction does not verify
+		_, _, err := in.turn(ctx, first, func(t *life.Turn) error {
 			verdict = t.Take(caller)
 			if verdict != life.Taken && first == id {
 				t.Send()
@@ -120,7 +114,7 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 			return err
 		}
 	}
-	_, err := in.turn(ctx, id, func(t *life.Turn) error {
+	_, _, err := in.turn(ctx, id, func(t *life.Turn) error {
 		t.Send()
 		return nil
 	})
@@ -129,7 +123,7 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 
 // Delivered implements bridge.Records.
 func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
-	_, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
+	_, _, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
 		t.Deliver()
 		return nil
 	})
@@ -262,7 +256,9 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 		}
 		gone++
 		if turns[n] != nil {
-			over = append(over, in.expired(turns[n], changes[n], r.Done))
+			after := in.told(turns[n], changes[n], r.Done)
+			in.agenda.stored(changes[n], in.db.Now())
+			over = append(over, bridge.Expiry{ID: turns[n].ID, State: after.State})
 		}
 	}
 	return over, gone, failed
@@ -275,7 +271,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
 	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
-		return nil, broker.Change{If: []broker.Version{f.At()}, Unset: []broker.Member{m}, Urgent: true}, nil
+		return nil, broker.Change{If: []broker.Version{f.LifeDoc.At()}, Unset: []broker.Member{m}, Urgent: true}, nil
 	case f.err != nil:
 		return nil, broker.Change{}, f.err
 	case f.Problem != "": // another daemon may have the key that verifies it
@@ -287,12 +283,4 @@ func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Cha
 	}
 	c, err := in.change(t)
 	return t, c, err
-}
-
-// expired wakes the callers of an interaction whose deadline was applied, and
-// returns its new state.
-func (in *interactions) expired(t *life.Turn, c broker.Change, done broker.Done) bridge.Expiry {
-	after := t.Stored(c, done)
-	in.told(c, t, after)
-	return bridge.Expiry{ID: after.ID, State: cmp.Or(after.Life.State, bridge.StatePending)}
 }

@@ -97,11 +97,11 @@ func (ss steerings) PutSteering(ctx context.Context, s bridge.Steering, key stri
 		in.Last = max(now.UnixMilli(), in.Last+1)
 		out.ID, out.Fate = fmt.Sprintf("%d-%d", in.Last, rand.IntN(1e9)), bridge.FateWaiting
 		in.Waiting, d.Keep = append(in.Waiting, out.ID), steeringKeep
-		m, err := steeringDocs.Encode(broker.Doc{Key: steeringDocs.Key(out.ID), Keep: steeringKeep}, steered{Steering: out, Put: now})
+		m, err := steeringDocs.Encode(broker.Doc{Key: steeringDocs.Key(out.ID), Keep: steeringKeep}, &steered{Steering: out, Put: now})
 		c = broker.Change{Put: []broker.Doc{m}, Set: []broker.Member{untold(out.ID, now.Add(steeringGrace))}, Replicated: true}
 		if err == nil && key != "" {
 			keyDoc.Keep = steeringKeep
-			keyDoc, err = steeringKeys.Encode(keyDoc, out.ID)
+			keyDoc, err = steeringKeys.Encode(keyDoc, &out.ID)
 			c.Put = append(c.Put, keyDoc)
 		}
 		return c, err
@@ -170,7 +170,7 @@ func (ss steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridg
 			if t.Reader != "" {
 				s.Again = m.Reader != ""
 				m.Reader, docs[n].Keep = t.Reader, steeringKeep
-				next, err := steeringDocs.Encode(docs[n], m)
+				next, err := steeringDocs.Encode(docs[n], &m)
 				if err != nil {
 					return c, err
 				}
@@ -210,7 +210,7 @@ func (ss steerings) EndSteerings(ctx context.Context, agent, session, through st
 		now := ss.db.Now()
 		for k, m := range all {
 			m.Fate, m.Done, docs[k].Keep = f, now, steeringKeep
-			next, err := steeringDocs.Encode(docs[k], m)
+			next, err := steeringDocs.Encode(docs[k], &m)
 			if err != nil {
 				return c, err
 			}
@@ -278,7 +278,7 @@ func (ss steerings) lease(ctx context.Context, id string, now time.Time, lease t
 		return m, false, nil
 	}
 	m.Leased, d.Keep = now.Add(lease), steeringKeep
-	next, err := steeringDocs.Encode(d, m)
+	next, err := steeringDocs.Encode(d, &m)
 	if err != nil {
 		return m, false, public(err)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // opened returns the documents of an opening, as a store has them.
-func opened(t *testing.T, o bridge.Opening, now time.Time) life.Docs {
+func opened(t *testing.T, o bridge.Opening, now time.Time) *life.Docs {
 	t.Helper()
-	out, err := life.Open(life.Opening{Opening: o}, now, retention)
+	out, err := life.Open(&life.Opening{Opening: o}, now, retention)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,8 @@ func opened(t *testing.T, o bridge.Opening, now time.Time) life.Docs {
 	for _, d := range c.Put {
 		done.Versions = append(done.Versions, d.NextVersion())
 	}
-	return out.Turn.Stored(c, done)
+	out.Turn.Stored(c, done)
+	return &out.Turn.Docs
 }
 
 // TestDeadlineComesFirst checks that whichever rule first sees that a deadline has

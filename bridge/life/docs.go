@@ -2,6 +2,7 @@ package life
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -126,85 +127,96 @@ type Docs struct {
 	Life  Life
 	Body  bridge.Interaction
 	Cards map[int]Card
-	// Entry is the ID of the journal entry about the resolution.
-	Entry string
-	// Problem is the reason that a document does not verify.
+	// LifeDoc and BodyDoc are the documents as they are stored. LifeDoc has the ID of
+	// the journal entry about the resolution.
+	LifeDoc, BodyDoc broker.Doc
+	// Problem is the reason why a document does not verify.
 	Problem string
 
-	read map[broker.Key]broker.Doc
+	read []broker.Doc // the cards, by destination
 }
 
-// Read returns the documents of an interaction from the values of the keys of
-// [Keys] and [Docs.More]. It returns CodeNotFound if the interaction does not
-// exist. If documents do not verify, it returns as much of them as it can read
-// for inspection, and sets Problem.
-func Read(id bridge.ID, found []broker.Doc) (Docs, error) {
-	d := Docs{ID: id, Cards: map[int]Card{}, read: map[broker.Key]broker.Doc{}}
-	for _, doc := range found {
-		d.read[doc.Key] = doc
-	}
-	life, body := d.read[lives.Key(string(id))], d.read[bodies.Key(string(id))]
-	if !life.Exists() || !body.Exists() {
+// Read returns the documents of an interaction, which were found under its [Keys]. It
+// returns CodeNotFound if there is no such interaction. Documents that do not verify
+// are returned for inspection, with their Problem, as far as they can be read.
+func Read(id bridge.ID, found []broker.Doc) (*Docs, error) {
+	d := &Docs{ID: id, LifeDoc: found[0], BodyDoc: found[1]}
+	if !d.LifeDoc.Exists() || !d.BodyDoc.Exists() {
 		return d, bridge.NotFound(id)
 	}
-	d.Entry = life.Entry
-	if err := decode(&d, life, &d.Life, lives); err != nil {
+	var err error
+	if d.Life, err = decode(d, lives, d.LifeDoc); err != nil {
 		return d, err
 	}
-	if err := decode(&d, body, &d.Body, bodies); err != nil {
+	if d.Body, err = decode(d, bodies, d.BodyDoc); err != nil {
 		return d, err
 	}
 	if d.Body.ID != id { // the body belongs to another interaction, or cannot be decoded
 		d.Problem = cmp.Or(d.Problem, problemMixed)
 		d.Body = bridge.Interaction{ID: id, Agent: d.Life.Agent, Ask: bridge.Ask{Session: d.Life.Session}}
 	}
-	if d.Problem == "" && d.Life.Body != body.Version {
+	if d.Problem == "" && d.Life.Body != d.BodyDoc.Version {
 		d.Problem = problemMixed
 	}
 	d.Body.Stated = bridge.Times{Created: d.Body.Created, Deadline: d.Body.Deadline}
 	d.Body.Created, d.Body.Deadline = d.Life.Created, d.Life.Deadline // the clock of the store decides
-	return d, d.readCards()
+	return d, d.Add(found[2:])
 }
 
 // problemMixed is the problem of documents that were not stored together.
 const problemMixed = "an earlier version of a part of it was put back"
 
-// readCards decodes the cards among the documents that were read.
-func (d *Docs) readCards() error {
-	for n := range d.Body.Destinations {
-		doc, ok := d.read[CardKey(d.ID, n)]
-		if !ok || !doc.Exists() {
-			continue
-		}
-		var c Card
-		if doc.Problem == "" { // a card that does not verify is treated as empty
-			if err := decodeInto(doc, &c, cards, d.ID); err != nil {
-				return err
-			}
-		}
-		d.Cards[n] = c
+// decode decodes a document that may not verify. Of one that does not, it decodes what
+// it can.
+func decode[T any](d *Docs, kind broker.Docs[T], doc broker.Doc) (T, error) {
+	problem := doc.Problem
+	doc.Problem = ""
+	v, err := kind.Decode(doc)
+	switch {
+	case problem != "":
+		d.Problem, err = problem, nil
+	case err != nil:
+		err = bridge.Wrap(bridge.CodeInternal, err, "stored document of interaction %s", d.ID).
+			WithHint("run the version of nod that wrote it, or a newer one")
 	}
-	return nil
+	return v, err
 }
 
 // More returns the keys of the cards that were not read yet.
 func (d *Docs) More() []broker.Key {
 	var out []broker.Key
-	for n := range d.Body.Destinations {
-		k := CardKey(d.ID, n)
-		if _, ok := d.read[k]; !ok {
-			out = append(out, k)
-		}
+	for n := len(d.read); n < len(d.Body.Destinations); n++ {
+		out = append(out, CardKey(d.ID, n))
 	}
 	return out
 }
 
-// Add adds further cards.
+// Add adds further cards. A card that does not verify shows nothing.
 func (d *Docs) Add(found []broker.Doc) error {
 	for _, doc := range found {
-		d.read[doc.Key] = doc
+		n := len(d.read)
+		d.read = append(d.read, doc)
+		if !doc.Exists() || n >= len(d.Body.Destinations) {
+			continue
+		}
+		var c Card
+		if doc.Problem == "" {
+			var err error
+			if c, err = decode(d, cards, doc); err != nil {
+				return err
+			}
+		}
+		put(&d.Cards, n, c)
 	}
-	return d.readCards()
+	return nil
+}
+
+// cardAt returns the version of the card of a destination.
+func (d *Docs) cardAt(n int) broker.Version {
+	if n < len(d.read) {
+		return d.read[n].At()
+	}
+	return broker.Version{Key: CardKey(d.ID, n)}
 }
 
 // Key returns the key of the life of an interaction.
@@ -213,40 +225,7 @@ func Key(id bridge.ID) broker.Key { return lives.Key(string(id)) }
 // Decode returns the life of an interaction.
 func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 
-// Version returns the version of the life.
-func (d *Docs) Version() int64 { return d.version(Key(d.ID)) }
-
-// At returns the condition that the life still has this version.
-func (d *Docs) At() broker.Version { return broker.Version{Key: Key(d.ID), Version: d.Version()} }
-
-// Value returns the stored value of the life.
-func (d *Docs) Value() []byte { return d.read[Key(d.ID)].Value }
-
-// version returns the version of a document when it was read.
-func (d *Docs) version(k broker.Key) int64 { return d.read[k].Version }
-
-// decode decodes a document that may not verify. In that case, it decodes as
-// much as it can.
-func decode[T any](d *Docs, doc broker.Doc, into *T, kind broker.Docs[T]) error {
-	if doc.Problem == "" {
-		return decodeInto(doc, into, kind, d.ID)
-	}
-	d.Problem, doc.Problem = doc.Problem, ""
-	_ = decodeInto(doc, into, kind, d.ID)
-	return nil
-}
-
-func decodeInto[T any](doc broker.Doc, into *T, kind broker.Docs[T], id bridge.ID) error {
-	v, err := kind.Decode(doc)
-	if err != nil {
-		return bridge.Wrap(bridge.CodeInternal, err, "stored document of interaction %s", id).
-			WithHint("run the version of nod that wrote it, or a newer one")
-	}
-	*into = v
-	return nil
-}
-
-// Record returns the record that the documents describe.
+// Record returns what the documents say about the interaction.
 func (d *Docs) Record(now time.Time) bridge.Record {
 	l := d.Life
 	r := bridge.Record{
@@ -260,8 +239,8 @@ func (d *Docs) Record(now time.Time) bridge.Record {
 	if l.State != "" {
 		r.State = l.State
 		r.Unawaited = l.State.Decided() && l.Queued.IsZero() && l.Delivered.IsZero() && l.Sent.IsZero() && now.Sub(l.At) > unclaimedAfter
-		if d.Entry != "" {
-			r.Audit = &bridge.AuditRef{Entry: d.Entry}
+		if d.LifeDoc.Entry != "" {
+			r.Audit = &bridge.AuditRef{Entry: d.LifeDoc.Entry}
 		}
 	}
 	for n, c := range d.Cards {
@@ -293,20 +272,12 @@ func put[V any](m *map[int]V, n int, v V) {
 	(*m)[n] = v
 }
 
-// clone returns a copy of the documents that can be changed without changing d.
-func (d Docs) clone() Docs {
-	cs := make(map[int]Card, len(d.Cards))
-	for n, c := range d.Cards {
-		cs[n] = c
-	}
-	d.Cards = cs
-	failures := make(map[int]string, len(d.Life.Failures))
-	for n, why := range d.Life.Failures {
-		failures[n] = why
-	}
-	d.Life.Failures = failures
-	d.Life.Votes, d.Life.Callers, d.Life.Reminders = slices.Clone(d.Life.Votes), slices.Clone(d.Life.Callers), slices.Clone(d.Life.Reminders)
-	return d
+// clone returns documents that can be changed without changing d.
+func (d *Docs) clone() Docs {
+	out := *d
+	out.Cards, out.Life.Failures = maps.Clone(d.Cards), maps.Clone(d.Life.Failures)
+	out.Life.Votes, out.Life.Callers, out.Life.Reminders = slices.Clone(d.Life.Votes), slices.Clone(d.Life.Callers), slices.Clone(d.Life.Reminders)
+	return out
 }
 
 // data returns v as JSON. It must be a plain struct of nod, so encoding never
@@ -316,9 +287,9 @@ func data(v any) string {
 	return string(out)
 }
 
-// correlation returns the IDs that an agent attaches to its events, as JSON. It
-// returns "" if the agent attached none.
-func correlation(i bridge.Interaction) string {
+// correlation returns the IDs that an agent attaches to its events, as JSON. It is
+// empty if there are none.
+func correlation(i *bridge.Interaction) string {
 	c := CorrelationIDs{i.ToolCall, i.Turn, i.ResponseID}
 	if c == (CorrelationIDs{}) {
 		return ""
@@ -340,6 +311,3 @@ func stated(i bridge.Interaction) bridge.Interaction {
 	}
 	return i
 }
-
-// Opened returns the body as JSON, in its opened or last amended form.
-func (d *Docs) Opened() []byte { return d.read[bodies.Key(string(d.ID))].Value }

@@ -26,12 +26,12 @@ type world struct {
 	db   *memory.Store
 	now  time.Time
 	ids  []bridge.ID
-	late map[bridge.ID]life.Docs // documents as someone has read them before
+	late map[bridge.ID]*life.Docs // documents as someone has read them before
 	ends map[bridge.ID]bridge.Response
 }
 
 func newWorld(t *rapid.T) *world {
-	w := &world{T: t, now: time.UnixMilli(1_800_000_000_000).UTC(), late: map[bridge.ID]life.Docs{}, ends: map[bridge.ID]bridge.Response{}}
+	w := &world{T: t, now: time.UnixMilli(1_800_000_000_000).UTC(), late: map[bridge.ID]*life.Docs{}, ends: map[bridge.ID]bridge.Response{}}
 	w.db = memory.NewAt(broker.NewSeals([]byte("key")), func() time.Time { return w.now })
 	return w
 }
@@ -42,7 +42,7 @@ func (w *world) chance(n int) bool { return rapid.IntRange(1, n).Draw(w.T, "chan
 func (w *world) pick(label string, n int) int { return rapid.IntRange(0, n-1).Draw(w.T, label) }
 
 // read reads the documents of an interaction.
-func (w *world) read(id bridge.ID) (life.Docs, bool) {
+func (w *world) read(id bridge.ID) (*life.Docs, bool) {
 	found, err := w.db.Get(context.Background(), life.Keys(id)...)
 	if err != nil {
 		w.Fatal(err)
@@ -68,7 +68,7 @@ func expired() bridge.Response {
 }
 
 // opening returns a random opening.
-func (w *world) opening() life.Opening {
+func (w *world) opening() *life.Opening {
 	id, err := bridge.NewID()
 	if err != nil {
 		w.Fatal(err)
@@ -102,7 +102,7 @@ func (w *world) opening() life.Opening {
 	case w.chance(8):
 		o.Response = &bridge.Response{State: bridge.StateDenied, Annotations: map[string]bridge.Annotation{}}
 	}
-	return life.Opening{Opening: o, Node: "n"}
+	return &life.Opening{Opening: o, Node: "n"}
 }
 
 // open opens an interaction, which may follow another one.
@@ -113,7 +113,7 @@ func (w *world) open() {
 		if !ok || prev.Life.Next != "" {
 			return
 		}
-		o.Interaction.Previous, o.Previous = prev.ID, &prev
+		o.Interaction.Previous, o.Previous = prev.ID, prev
 		if w.chance(2) { // it takes over the messages
 			o.Interaction.Destinations = prev.Body.Destinations
 			if o.Interaction.Root = prev.Body.Root; o.Interaction.Root == "" {
@@ -123,7 +123,7 @@ func (w *world) open() {
 			if !ok {
 				w.Fatalf("round %s lives, but its root %s does not", prev.ID, o.Interaction.Root)
 			}
-			o.Root = &root
+			o.Root = root
 		}
 	}
 	out, err := life.Open(o, w.now, retention)
@@ -161,7 +161,7 @@ func (w *world) turn() {
 	}
 	stale := false
 	if was, ok := w.late[id]; ok && w.chance(3) {
-		stale = was.Version() != d.Version()
+		stale = was.LifeDoc.Version != d.LifeDoc.Version
 		d = was
 	}
 	w.late[id] = d
@@ -262,7 +262,7 @@ func (w *world) amendment(t *life.Turn) *bridge.Amendment {
 
 // apply stores a change, and checks what always holds.
 func (w *world) apply(c broker.Change) error {
-	before := map[bridge.ID]life.Docs{}
+	before := map[bridge.ID]*life.Docs{}
 	for _, id := range w.ids {
 		if d, ok := w.read(id); ok {
 			before[id] = d
@@ -282,8 +282,12 @@ func (w *world) apply(c broker.Change) error {
 	}
 	for _, id := range w.ids {
 		if after, ok := w.read(id); ok {
-			w.check(id, before[id], after, c, done)
-		} else if _, was := before[id]; was {
+			was := before[id]
+			if was == nil {
+				was = &life.Docs{}
+			}
+			w.check(id, was, after, c, done)
+		} else if before[id] != nil {
 			w.Fatalf("%s is gone", id)
 		}
 	}
@@ -292,7 +296,7 @@ func (w *world) apply(c broker.Change) error {
 }
 
 // check compares an interaction before and after a change.
-func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done broker.Done) {
+func (w *world) check(id bridge.ID, was, is *life.Docs, c broker.Change, done broker.Done) {
 	if is.Problem != "" {
 		w.Fatalf("%s does not verify: %s", id, is.Problem)
 	}
@@ -309,7 +313,7 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 			w.Fatalf("%s has ended, and changes by %d decisions: %s", id, decisions, d)
 		}
 	case is.Life.State != "":
-		if decisions != 1 || is.Life.Response == nil || is.Life.Response.State != is.Life.State || is.Life.Nonce == "" || !c.Urgent || !c.Replicated || is.Entry == "" {
+		if decisions != 1 || is.Life.Response == nil || is.Life.Response.State != is.Life.State || is.Life.Nonce == "" || !c.Urgent || !c.Replicated || is.LifeDoc.Entry == "" {
 			w.Fatalf("%s ends by %d decisions: %+v", id, decisions, is.Life)
 		}
 		if person := is.Life.Response.Actor != nil; person && was.ID != "" && !w.now.Before(is.Life.Deadline) || is.Life.Nonce == "timeout" && w.now.Before(is.Life.Deadline) {
@@ -342,7 +346,7 @@ func (w *world) check(id bridge.ID, was, is life.Docs, c broker.Change, done bro
 }
 
 // checkIndexes checks that the indexes have what is pending.
-func (w *world) checkIndexes(id bridge.ID, is life.Docs) {
+func (w *world) checkIndexes(id bridge.ID, is *life.Docs) {
 	for index, want := range map[string]bool{life.Deadlines: is.Life.State == "", life.PendingIndex(is.Life.Agent): is.Life.State == "" && is.Life.Limited} {
 		all, err := w.db.Range(context.Background(), broker.Query{Index: index})
 		if err != nil {
@@ -363,7 +367,7 @@ func (w *world) checkIndexes(id bridge.ID, is life.Docs) {
 
 // checkShown checks that people see what has changed: there is an entry in the journal
 // or another revision, and an edit of each message for a revision.
-func (w *world) checkShown(id bridge.ID, was, is life.Docs, c broker.Change) {
+func (w *world) checkShown(id bridge.ID, was, is *life.Docs, c broker.Change) {
 	noted := false
 	for _, e := range c.Journal {
 		noted = noted || e.Get("i") == string(id)

@@ -24,7 +24,7 @@ func (t *Turn) Mark(m bridge.Mark) Verdict {
 	case m.Amended != nil:
 		return t.Amend(*m.Amended)
 	case m.Late != nil:
-		t.card(m.Late.Destination, func(c *Card) { c.Late = t.now.Add(m.Late.Delay) })
+		t.show(m.Late.Destination, func(c *Card) { c.Late = t.now.Add(m.Late.Delay) })
 	case m.Redraw != nil:
 		t.edit(*m.Redraw, t.now)
 	case m.Refresh != nil:
@@ -33,7 +33,7 @@ func (t *Turn) Mark(m bridge.Mark) Verdict {
 	case m.Part != nil:
 		return t.part(*m.Part)
 	case m.Shown != nil:
-		t.card(m.Shown.Destination, func(c *Card) { c.Shown, c.Late = m.Shown.Content, time.Time{} })
+		t.show(m.Shown.Destination, func(c *Card) { c.Shown, c.Late = m.Shown.Content, time.Time{} })
 	case m.Deleted != nil:
 		return t.deleted(*m.Deleted)
 	}
@@ -47,7 +47,7 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 	if same && (p.Content == "" || p.Content == was) {
 		return Kept
 	}
-	t.card(p.Destination, func(c *Card) {
+	t.show(p.Destination, func(c *Card) {
 		c.Message = &p.Ref
 		if p.Content != "" {
 			c.Shown, c.Late = p.Content, time.Time{}
@@ -78,7 +78,7 @@ func (t *Turn) failed(f bridge.Failed) Verdict {
 	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
 		return Kept
 	}
-	t.guarded[f.Destination] = true
+	put(&t.guarded, f.Destination, true)
 	put(&t.Life.Failures, f.Destination, f.Reason)
 	t.lives = true
 	t.event(bridge.EventFailed, t.state(), data(bridge.Delivery{Destination: f.Destination, Reason: f.Reason}))
@@ -108,7 +108,7 @@ func (t *Turn) part(p bridge.Part) Verdict {
 		return Changed
 	}
 	s.Parts = append(slices.Clone(s.Parts), p.Ref)
-	t.card(p.Destination, func(c *Card) { c.Sending = &s })
+	t.show(p.Destination, func(c *Card) { c.Sending = &s })
 	return Done
 }
 
@@ -118,7 +118,7 @@ func (t *Turn) deleted(d bridge.Deleted) Verdict {
 	if had == nil || *had != d.Ref {
 		return Kept
 	}
-	t.card(d.Destination, func(c *Card) { *c = Card{} })
+	t.show(d.Destination, func(c *Card) { *c = Card{} })
 	if d.Again && t.pending() {
 		t.change.Request = append(t.change.Request, post(t.Body, d.Destination, t.now))
 	}

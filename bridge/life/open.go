@@ -4,8 +4,10 @@
 package life
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -28,15 +30,11 @@ type Retried struct {
 	Again bool      `json:"again,omitempty"`
 }
 
-// Twin is the document of the pending request that duplicates join.
-type Twin struct {
-	ID bridge.ID `json:"id"`
-}
-
 var (
 	names   = broker.NewDocs[Name]("call", 1)
 	retries = broker.NewDocs[Retried]("retry", 1)
-	twins   = broker.NewDocs[Twin]("twin", 1)
+	// duplicates has the ID of the pending request that duplicates join.
+	duplicates = broker.NewDocs[bridge.ID]("duplicate", 1)
 )
 
 // Opening is a request to open, with the documents that exist under its names.
@@ -44,52 +42,63 @@ type Opening struct {
 	bridge.Opening
 	// Node is the daemon to which the caller is connected.
 	Node string
-	// Life, Name, Retried and Twin are the documents under the keys of
-	// NameKeys, in that order. Any of them may be missing.
-	Life, Name, Retried, Twin broker.Doc
-	// First is the interaction that Name or Retried refers to, Second is the
-	// interaction that Twin refers to, Previous is the previous round, and Root
-	// is the first round. Nil means that the interaction does not exist.
+	// First is the interaction that an earlier call opened, Second the one that a
+	// duplicate joins, Previous the round before, and Root the first round. Nil means
+	// that there is none.
 	First, Second, Previous, Root *Docs
+
+	life, nameDoc, retryDoc, duplicateDoc broker.Doc // they may not exist
+	name                                  Name
+	retried                               Retried
 }
 
-// NameKeys returns the keys of the documents that an opening depends on: its
-// own document, and the documents under its names. A key that the opening does
-// not use has no ID.
-func NameKeys(o bridge.Opening) [4]broker.Key {
-	i := o.Interaction
-	out := [4]broker.Key{lives.Key(string(i.ID))}
+// Keys returns the keys of the documents that the opening depends on: its own
+// document, and those under its names.
+func (o *Opening) Keys() []broker.Key {
+	out := []broker.Key{Key(o.Interaction.ID)}
 	if o.Identity.Name != "" {
-		out[1] = names.Key(o.Identity.Name)
+		out = append(out, names.Key(o.Identity.Name))
 	}
 	if o.Identity.Retry != "" {
-		out[2] = retries.Key(o.Identity.Retry)
+		out = append(out, retries.Key(o.Identity.Retry))
 	}
-	if i.Join {
-		sum := sha256.Sum256([]byte(data(i.Approval) + i.Digest))
-		out[3] = twins.Key(Owner(i.Agent, i.Session) + "\x00" + i.Route + "\x00" + hex.EncodeToString(sum[:]))
+	if o.Interaction.Join {
+		out = append(out, o.duplicateKey())
 	}
 	return out
 }
 
-// Found returns the interactions that the documents under the names refer to.
-// Each is empty if it does not exist.
-func (o Opening) Found() (first, second bridge.ID, err error) {
-	name, err := names.Decode(o.Name)
-	if err != nil {
-		return "", "", err
-	}
-	retried, err := retries.Decode(o.Retried)
-	if err != nil {
-		return "", "", err
-	}
-	twin, err := twins.Decode(o.Twin)
-	first = retried.ID
-	if first == "" {
-		first = name.ID
-	}
-	return first, twin.ID, err
+func (o *Opening) duplicateKey() broker.Key {
+	i := &o.Interaction
+	sum := sha256.Sum256([]byte(data(i.Approval) + i.Digest))
+	return duplicates.Key(Owner(i.Agent, i.Session) + "\x00" + i.Route + "\x00" + hex.EncodeToString(sum[:]))
 }
+
+// Found notes the documents under Keys. It returns the IDs of First and Second; each
+// is empty if there is none.
+func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) {
+	for _, d := range docs {
+		var failed error
+		switch {
+		case names.Is(d.Key):
+			o.nameDoc = d
+			o.name, failed = names.Decode(d)
+		case retries.Is(d.Key):
+			o.retryDoc = d
+			o.retried, failed = retries.Decode(d)
+		case duplicates.Is(d.Key):
+			o.duplicateDoc = d
+			second, failed = duplicates.Decode(d)
+		default:
+			o.life = d
+		}
+		err = errors.Join(err, failed)
+	}
+	return cmp.Or(o.retried.ID, o.name.ID), second, err
+}
+
+// Retries reports whether the caller repeats its own call.
+func (o *Opening) Retries() bool { return o.retryDoc.Exists() }
 
 // Opened is the outcome of an opening.
 type Opened struct {
@@ -103,53 +112,36 @@ type Opened struct {
 	Repeated bool
 	// Others are the turns of other interactions that the opening changes.
 	Others []*Turn
-	Puts   []broker.Doc // new documents under names
+
+	named broker.Change // the documents under names
 }
 
-// Open opens an interaction, unless it repeats a call or joins a pending
-// duplicate. A follow-up takes over the messages of the previous interaction.
-// Open returns CodeConflict, CodeNotFound or a [bridge.RepeatedError] if the
-// opening is not possible.
-func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
-	var out Opened
-	i, id := o.Interaction, o.Identity
-	name, err := names.Decode(o.Name)
-	if err != nil {
-		return out, err
-	}
-	retried, err := retries.Decode(o.Retried)
-	if err != nil {
-		return out, err
-	}
-	keep := i.Deadline.Sub(i.Created) + retention
-	call := func(found bridge.ID, again bool) {
-		if id.Name != "" {
-			out.put(names, o.Name, NameKeys(o.Opening)[1], Name{found, id.Digest}, keep)
-		}
-		if id.Retry != "" {
-			out.put(retries, o.Retried, NameKeys(o.Opening)[2], Retried{found, again}, keep)
-		}
-	}
-	me := Caller{cmpOr(id.Caller, bridge.Anyone), o.Node}
-	if retried.ID != "" && o.First != nil {
-		out.Turn, out.Repeated = o.First.Begin(now, retention), retried.Again
-		if out.Turn.pending() { // the caller is now connected to this daemon
+// Open opens an interaction, unless it repeats a call, or joins a pending duplicate.
+// A follow-up takes over the messages of the interaction before it. It returns
+// CodeConflict, CodeNotFound or a [bridge.RepeatedError] for an opening that cannot
+// be.
+func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err error) {
+	i, id := &o.Interaction, &o.Identity
+	me := Caller{cmp.Or(id.Caller, bridge.Anyone), o.Node}
+	if o.retried.ID != "" && o.First != nil {
+		out.Turn, out.Repeated = o.First.Begin(now, retention), o.retried.Again
+		if out.Turn.pending() { // the caller is connected here by now
 			out.Turn.Join(me, false)
 		}
 		return out, nil
 	}
-	if o.Name.Exists() && name.Digest != id.Digest {
+	if o.nameDoc.Exists() && o.name.Digest != id.Digest {
 		return out, bridge.Errorf(bridge.CodeConflict, "Idempotency-Key: already used for a different request").
-			WithHint("use another key, or repeat the request of interaction %s unchanged", name.ID)
+			WithHint("use another key, or repeat the request of interaction %s unchanged", o.name.ID)
 	}
-	if name.ID != "" && o.First != nil {
+	if o.name.ID != "" && o.First != nil {
 		switch id.Repeat(o.First.Record(now), now) {
 		case bridge.Spent:
 			return out, &bridge.RepeatedError{Interaction: o.First.Body}
 		case bridge.Joins:
 			out.Turn, out.Repeated = o.First.Begin(now, retention), true
 			out.Turn.Join(me, false)
-			call(name.ID, true)
+			out.call(o, o.name.ID, true, retention)
 			return out, nil
 		}
 	}
@@ -157,63 +149,58 @@ func Open(o Opening, now time.Time, retention time.Duration) (Opened, error) {
 		switch {
 		case p == nil:
 			return out, bridge.NotFound(i.Previous)
-		case p.Life.Next == i.ID && o.Life.Exists():
-			return out, nil // the opening is already stored
+		case p.Life.Next == i.ID && o.life.Exists():
+			return out, nil // it is stored already
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
 		}
 	}
-	if o.Life.Exists() {
+	if o.life.Exists() {
 		return out, nil
 	}
 	if s := o.Second; s != nil && s.Life.State == "" && s.Life.Queued.IsZero() && s.Life.Next == "" && now.Before(s.Life.Deadline) {
 		out.Turn = s.Begin(now, retention)
 		out.Turn.Join(me, true)
-		call(s.ID, false)
+		out.call(o, s.ID, false, retention)
 		return out, nil
 	}
-	out.create(o, now, retention)
-	call(i.ID, false)
+	out.create(o, me, now, retention)
+	out.call(o, i.ID, false, retention)
 	return out, nil
 }
 
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
+// call notes under the names of a call which interaction its caller got.
+func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.Duration) {
+	keep := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
+	if id := &o.Identity; id.Name != "" {
+		name(out, names, broker.Doc{Key: names.Key(id.Name), Version: o.nameDoc.Version, Keep: keep}, Name{found, id.Digest})
 	}
-	return b
+	if id := &o.Identity; id.Retry != "" {
+		name(out, retries, broker.Doc{Key: retries.Key(id.Retry), Version: o.retryDoc.Version, Keep: keep}, Retried{found, again})
+	}
 }
 
-// put adds a document under a name.
-func (out *Opened) put(kind any, d broker.Doc, k broker.Key, v any, keep time.Duration) {
-	d.Key, d.Keep = k, keep
-	switch v := v.(type) {
-	case Name:
-		d, _ = names.Encode(d, v) // encoding these plain structs never fails
-	case Retried:
-		d, _ = retries.Encode(d, v)
-	case Twin:
-		d, _ = twins.Encode(d, v)
-	}
-	out.Puts = append(out.Puts, d)
+// name stores a document under a name. Its value is one that always marshals.
+func name[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
+	_ = store(&out.named, kind, d, &v)
 }
 
-// create creates the turn that stores a new interaction, with its deadline,
-// jobs and event.
-func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
-	i := o.Interaction
+// create makes the turn that stores a new interaction, with its deadline, jobs and
+// event.
+func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.Duration) {
+	i := &o.Interaction
 	timeout := i.Deadline.Sub(i.Created)
 	t := &Turn{
-		Docs: Docs{ID: i.ID, Body: i, Cards: map[int]Card{}, read: map[broker.Key]broker.Doc{}}, now: now, keep: retention,
-		cards: map[int]bool{}, guarded: map[int]bool{}, lives: true, body: true, fresh: true,
+		Docs: Docs{ID: i.ID, Body: *i, LifeDoc: broker.Doc{Key: Key(i.ID)}, BodyDoc: broker.Doc{Key: bodies.Key(string(i.ID))}},
+		now:  now, keep: retention, lives: true, body: true, fresh: true,
 	}
 	t.Body.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	t.Body.Created, t.Body.Deadline = now, now.Add(timeout)
 	t.Life = Life{
 		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, KeptUntil: t.Body.Deadline.Add(retention), AtDeadline: o.Timeout.State, Timeout: &o.Timeout,
 		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.MaxPending > 0, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
-		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{{cmpOr(o.Identity.Caller, bridge.Anyone), o.Node}},
+		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{me},
 	}
 	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only interactions of a session can be deferred
 		t.Life.AfterHold = &o.AfterHold
@@ -242,7 +229,7 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 		t.request(bridge.JobStep, 0, now.Add(time.Duration(i.Steps[0].After)))
 	}
 	if i.Join {
-		out.put(twins, o.Twin, NameKeys(o.Opening)[3], Twin{i.ID}, timeout)
+		name(out, duplicates, broker.Doc{Key: o.duplicateKey(), Version: o.duplicateDoc.Version, Keep: timeout}, i.ID)
 	}
 	for n := range i.Destinations {
 		if t.Cards[n].Message != nil {
@@ -256,8 +243,8 @@ func (out *Opened) create(o Opening, now time.Time, retention time.Duration) {
 	}
 }
 
-// follow makes a new interaction the next round of the previous one.
-func (out *Opened) follow(o Opening, t *Turn) {
+// follow makes a new interaction the next round of the one before it.
+func (out *Opened) follow(o *Opening, t *Turn) {
 	if o.Previous == nil || o.Interaction.Previous == "" {
 		return
 	}
@@ -271,7 +258,7 @@ func (out *Opened) follow(o Opening, t *Turn) {
 				continue
 			}
 			ref := *c.Message
-			t.card(n, func(c *Card) { c.Message = &ref })
+			t.show(n, func(c *Card) { c.Message = &ref })
 			delete(t.Life.Failures, n)
 		}
 	}
@@ -319,6 +306,5 @@ func (out *Opened) Changes() (broker.Change, error) {
 		}
 		c = c.With(more)
 	}
-	c.Put = append(c.Put, out.Puts...)
-	return c, nil
+	return c.With(out.named), nil
 }

@@ -81,7 +81,7 @@ func (t *Turn) keepUntil(until time.Time) {
 	}
 	t.Life.KeptUntil, t.lives, t.body = until, true, true
 	for n := range t.Cards {
-		t.cards[n] = true
+		put(&t.cards, n, true)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -43,10 +44,10 @@ type note struct {
 	audit bridge.AuditType
 }
 
-// Begin begins a turn at a time of the store. Documents are kept for the
-// retention after the deadline.
-func (d Docs) Begin(now time.Time, retention time.Duration) *Turn {
-	return &Turn{Docs: d.clone(), now: now, keep: retention, cards: map[int]bool{}, guarded: map[int]bool{}}
+// Begin begins a turn at a time of the store. Documents are kept for the retention
+// after the deadline.
+func (d *Docs) Begin(now time.Time, retention time.Duration) *Turn {
+	return &Turn{Docs: d.clone(), now: now, keep: retention}
 }
 
 // The indexes over interactions, by ID.
@@ -136,61 +137,57 @@ func (t *Turn) Change() (broker.Change, error) {
 		}
 		c.Journal = append(c.Journal, Entry(e.kind, t.ID, t.Life, e.state, e.data, e.audit))
 	}
+	var failed error
 	if t.body {
-		k := bodies.Key(string(t.ID))
-		d := broker.Doc{Key: k, Version: t.version(k), Keep: ttl + longer, Fresh: t.fresh}
+		d := broker.Doc{Key: t.BodyDoc.Key, Version: t.BodyDoc.Version, Keep: ttl + longer, Fresh: t.fresh}
 		d.Next = d.NextVersion()
 		t.Life.Body, t.lives = d.Next, true
-		d, err := bodies.Encode(d, stated(t.Body))
-		if err != nil {
-			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
-		}
-		c.Put = append(c.Put, d)
+		body := stated(t.Body)
+		failed = store(&c, bodies, d, &body)
 	}
-	key := lives.Key(string(t.ID))
 	if t.lives {
-		d, err := lives.Encode(broker.Doc{Key: key, Version: t.version(key), Keep: ttl, Entry: t.Entry, Noted: noted}, t.Life)
-		if err != nil {
-			return c, bridge.Wrap(bridge.CodeInternal, err, "interaction")
-		}
-		c.Put = append(c.Put, d)
+		d := broker.Doc{Key: t.LifeDoc.Key, Version: t.LifeDoc.Version, Keep: ttl, Entry: t.LifeDoc.Entry, Noted: noted}
+		failed = errors.Join(failed, store(&c, lives, d, &t.Life))
 	} else if len(t.cards) > 0 {
-		c.If = append(c.If, broker.Version{Key: key, Version: t.version(key)})
+		c.If = append(c.If, t.LifeDoc.At())
 	}
 	for n := range t.cards {
-		k := CardKey(t.ID, n)
-		d, err := cards.Encode(broker.Doc{Key: k, Version: t.version(k), Keep: ttl + longer, Fresh: t.fresh}, t.Cards[n])
-		if err != nil {
-			return c, bridge.Wrap(bridge.CodeInternal, err, "card")
-		}
-		c.Put = append(c.Put, d)
+		at, card := t.cardAt(n), t.Cards[n]
+		failed = errors.Join(failed, store(&c, cards, broker.Doc{Key: at.Key, Version: at.Version, Keep: ttl + longer, Fresh: t.fresh}, &card))
 	}
 	for n := range t.guarded {
 		if !t.cards[n] {
-			k := CardKey(t.ID, n)
-			c.If = append(c.If, broker.Version{Key: k, Version: t.version(k)})
+			c.If = append(c.If, t.cardAt(n))
 		}
 	}
-	return c, nil
+	return c, failed
 }
 
-// Stored returns the documents after the change was stored.
-func (t *Turn) Stored(c broker.Change, done broker.Done) Docs {
-	d := t.Docs
-	read := make(map[broker.Key]broker.Doc, len(d.read)+len(c.Put))
-	for k, doc := range d.read {
-		read[k] = doc
+// store adds the document with a value to a change.
+func store[T any](c *broker.Change, kind broker.Docs[T], d broker.Doc, v *T) error {
+	d, err := kind.Encode(d, v)
+	if err != nil {
+		return bridge.Wrap(bridge.CodeInternal, err, "document %s", d.Key)
 	}
-	life := lives.Key(string(t.ID))
-	for n, doc := range c.Put {
-		doc.Version = done.Versions[n]
-		read[doc.Key] = doc
-		if doc.Key == life && doc.Noted > 0 {
-			d.Entry = done.Entries[doc.Noted-1]
+	c.Put = append(c.Put, d)
+	return nil
+}
+
+// Stored notes that the change of the turn was stored. Before another turn, the cards
+// have to be read again.
+func (t *Turn) Stored(c broker.Change, done broker.Done) {
+	for n, d := range c.Put {
+		d.Version = done.Versions[n]
+		if d.Noted > 0 {
+			d.Entry = done.Entries[d.Noted-1]
+		}
+		switch d.Key {
+		case t.LifeDoc.Key:
+			t.LifeDoc = d
+		case t.BodyDoc.Key:
+			t.BodyDoc = d
 		}
 	}
-	d.read = read
-	return d
 }
 
 // pending reports whether the interaction is pending.
@@ -244,16 +241,17 @@ func (t *Turn) editAll(delay time.Duration) {
 		if t.Cards[n].Message != nil {
 			t.edit(n, t.now.Add(delay))
 		} else {
-			t.guarded[n] = true
+			put(&t.guarded, n, true)
 		}
 	}
 }
 
-// card changes the card at a destination.
-func (t *Turn) card(destination int, change func(*Card)) {
+// show changes the card at a destination.
+func (t *Turn) show(destination int, change func(*Card)) {
 	c := t.Cards[destination]
 	change(&c)
-	t.Cards[destination], t.cards[destination] = c, true
+	put(&t.Cards, destination, c)
+	put(&t.cards, destination, true)
 }
 
 // request requests a job of the interaction.

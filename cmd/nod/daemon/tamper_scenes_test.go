@@ -151,14 +151,14 @@ func retryScene(x rig.Intruder) scene {
 	}
 }
 
-func twinScene(x rig.Intruder) scene {
+func duplicateScene(x rig.Intruder) scene {
 	req, another := inSession(), inSession()
 	req.Join, another.Join = true, true
 	var first, second bridge.Record
-	id := x.Made("twin", func() { first = opensOne(x, req, "") })
-	other := x.Made("twin", func() { second = opensOne(x, another, "") })
+	id := x.Made("duplicate", func() { first = opensOne(x, req, "") })
+	other := x.Made("duplicate", func() { second = opensOne(x, another, "") })
 	return scene{
-		id: id, other: x.Stored("twin", other),
+		id: id, other: x.Stored("duplicate", other),
 		forge: [2]string{string(first.Interaction.ID), string(second.Interaction.ID)},
 		next: func() {
 			answers(x, first, rig.AnswerOnce)

@@ -44,9 +44,9 @@ var tampered = map[string]struct {
 	// console still take answers.
 	"card": {cardScene, outcomes{"shown", "not shown", "not shown", "shown", "not shown"}},
 
-	"call":  {callScene, outcomes{"pending", "forbidden", "forbidden", "pending", "asked again"}},
-	"retry": {retryScene, outcomes{"pending", "forbidden", "forbidden", "", "asked again"}},
-	"twin":  {twinScene, outcomes{"pending", "forbidden", "forbidden", "asked again", "asked again"}},
+	"call":      {callScene, outcomes{"pending", "forbidden", "forbidden", "pending", "asked again"}},
+	"retry":     {retryScene, outcomes{"pending", "forbidden", "forbidden", "", "asked again"}},
+	"duplicate": {duplicateScene, outcomes{"pending", "forbidden", "forbidden", "asked again", "asked again"}},
 
 	"grant":  {grantScene, outcomes{"approved", "pending", "pending", "(approved)", "pending"}},
 	"given":  {givenScene, outcomes{"revoked", "forbidden", "forbidden", "", "(given again)"}},
