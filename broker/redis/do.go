@@ -131,11 +131,15 @@ func (s *Store) timed(c broker.Change) broker.Change {
 	return c
 }
 
+// Most changes have no more keys and arguments.
+const usualKeys, usualArgs = 16, 64
+
 // call returns the call that applies a change, and the new versions of its
 // documents.
 func (s *Store) call(c broker.Change) (*call, []int64) {
 	c = s.timed(c)
-	a := &args{keys: []string{s.keys.stream(broker.Journal), s.keys.jobs(), s.keys.states()}}
+	a := &args{make([]string, 0, usualKeys), make([]string, 0, usualArgs)}
+	a.keys = append(a.keys, s.keys.stream(broker.Journal), s.keys.jobs(), s.keys.states())
 	a.time(c.From)
 	a.time(c.Until)
 	for _, v := range c.Versions() {
@@ -197,7 +201,7 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 	for _, j := range c.Request {
 		a.key(s.queueOf(j))
-		a.add("job", j.Name, strconv.FormatInt(j.Due.UnixMilli(), 10), flag(j.Exact))
+		a.add("job", j.Name, strconv.FormatInt(max(1, j.Due.UnixMilli()), 10), flag(j.Exact))
 	}
 }
 

@@ -1,7 +1,9 @@
 package redis
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +14,57 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
+// mendEvery is the interval at which a process looks for jobs whose queue is gone, and
+// mendMost the number of waiting jobs at which it looks.
+const (
+	mendEvery = time.Minute
+	mendMost  = 10_000
+)
+
+// mend requests jobs again that wait, but not in their queue: someone has deleted it.
+// Without that, none of them would ever become the first. They are in the order of their
+// times from then on. A job that leaves its queue in the meantime is done once more, for nothing.
+func (s *Store) mend(ctx context.Context) error {
+	waiting, err := s.client.ZRangeArgsWithScores(ctx, rdb.ZRangeArgs{
+		Key: s.keys.jobs(), ByScore: true, Start: "(0", Stop: "-inf", Rev: true, Count: mendMost,
+	}).Result()
+	if err != nil {
+		return unavailable(ctx, err)
+	}
+	jobs := make([]broker.Job, len(waiting))
+	for n, z := range waiting {
+		name, _ := z.Member.(string) // every member is a string
+		jobs[n] = broker.Job{Name: name, Due: time.UnixMilli(-int64(z.Score))}
+	}
+	slices.SortFunc(jobs, func(a, b broker.Job) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Name, b.Name)) })
+	queues := map[string][]string{}
+	var c broker.Change
+	for _, j := range jobs {
+		queue := s.queueOf(j)
+		if _, known := queues[queue]; !known {
+			if queues[queue], err = s.client.LRange(ctx, queue, 0, -1).Result(); err != nil {
+				return unavailable(ctx, err)
+			}
+		}
+		if !slices.Contains(queues[queue], j.Name) {
+			c.Withdraw, c.Request = append(c.Withdraw, j.Name), append(c.Request, j)
+		}
+	}
+	if c.Empty() {
+		return nil
+	}
+	s.log.Warn("jobs were in no queue", "jobs", len(c.Request))
+	_, err = s.Do(ctx, c)
+	return err
+}
+
 // Claim implements broker.Store.
 func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker.Job, time.Duration, error) {
+	if last := s.mended.Load(); time.Since(time.Unix(0, last)) > mendEvery && s.mended.CompareAndSwap(last, time.Now().UnixNano()) {
+		if err := s.mend(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
 	reply, err := s.run(ctx, s.scripts.claim, []string{s.keys.dead(), s.keys.jobs(), s.keys.states()}, strconv.Itoa(n), milliseconds(lease)).StringSlice()
 	if err != nil {
 		return nil, 0, unavailable(ctx, err)
@@ -74,7 +125,7 @@ func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (br
 func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, err error) {
 	var all, letters *rdb.IntCmd
 	var first *rdb.ZSliceCmd
-	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "-inf", Stop: "(+inf", Count: 1} // others wait
+	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "0", Stop: "+inf", Count: 1} // the others wait
 	_, err = s.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
 		all, letters, first = p.ZCard(ctx, s.keys.jobs()), p.LLen(ctx, s.keys.dead()), p.ZRangeArgsWithScores(ctx, soonest)
 		return nil

@@ -136,12 +136,10 @@ XDEL @x 1-1
 RPUSH @l a b
 LPUSH @l c
 LINDEX @l 0
-LSET @l 0 c
-LRANGE @l 0 -1
 LLEN @l
+LRANGE @l 0 -1
 LREM @l 1 c
 LTRIM @l 0 0
-LPOP @l
 RPOP @l
 DEL @s @h @z @x @l`
 

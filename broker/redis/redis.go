@@ -52,7 +52,8 @@ type Store struct {
 	queue     *queue
 	confirmed *queue // queue of the changes that wait for replicas, so that other changes do not wait; may be nil
 	ready     readiness
-	offset    atomic.Int64 // difference to the server's clock, in ns
+	offset    atomic.Int64 // of the server's clock, in ns
+	mended    atomic.Int64 // when mend ran last, in ns
 	stop      context.CancelFunc
 	done      sync.WaitGroup
 }
@@ -154,9 +155,9 @@ func (k keys) doc(d broker.Key) string {
 // index is a sorted set of names by time, in ms.
 func (k keys) index(name string) string { return k.in("x:" + name) }
 
-// jobs is a sorted set of the jobs by the time from which they can be claimed,
-// in ms. States is a hash with the states of jobs that were claimed; see
-// lua/job.lua. A queue is a list of jobs.
+// jobs is a sorted set of the jobs by the time from which they can be claimed, in ms,
+// and states a hash of the states of those that were; see lua/job.lua. A queue is a list
+// of jobs.
 func (k keys) jobs() string             { return k.in("jobs") }
 func (k keys) states() string           { return k.in("states") }
 func (k keys) queue(name string) string { return k.in("q:" + name) }

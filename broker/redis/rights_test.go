@@ -66,7 +66,7 @@ func TestRights(t *testing.T) {
 		{"~nod:* +@all -xadd", "xadd"},
 		{"~nod:* +@all -xread", "xread"},
 		{"~nod:* +@all -zadd", "zadd"},
-		{"~nod:* +@all -lset", "lset"},
+		{"~nod:* +@all -lindex", "lindex"},
 		{"~nod:* +@all -multi", "multi"},
 		{"~nod:* +@all -info -config", ""},
 		{documentedRights(t), ""},

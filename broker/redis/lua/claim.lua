@@ -5,7 +5,7 @@
 --      2 lease in ms
 -- returns ms until the next job is due ('' if there is none), and then names and
 -- states, alternating
-local due = call('ZRANGEBYSCORE', KEYS[2], '-inf', ms(now), 'LIMIT', 0, ARGV[1])
+local due = call('ZRANGEBYSCORE', KEYS[2], 0, ms(now), 'LIMIT', 0, ARGV[1])
 local out = {''}
 for _, name in ipairs(due) do
   local j = job_parse(call('HGET', KEYS[3], name))
@@ -16,6 +16,6 @@ for _, name in ipairs(due) do
   out[#out + 1] = name
   out[#out + 1] = packed
 end
-local first = call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
-if first and first ~= 'inf' then out[1] = ms(math.max(0, tonumber(first) - now)) end
+local first = call('ZRANGEBYSCORE', KEYS[2], 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+if first then out[1] = ms(math.max(0, tonumber(first) - now)) end
 return out
