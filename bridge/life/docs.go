@@ -76,11 +76,14 @@ type Life struct {
 	Revision int64 `json:"revision"`
 }
 
-// Caller is a caller that waits for an interaction.
+// Caller is a caller that waits for an interaction, or all those of a daemon that gave
+// no name.
 type Caller struct {
 	Name string `json:"name"` // see bridge.CallerName
 	// Node is the daemon to which the caller is connected, if known.
 	Node string `json:"node,omitempty"`
+	// More is the number of further callers without a name.
+	More int `json:"more,omitempty"`
 }
 
 // Card is the document of the message of an interaction at a destination.

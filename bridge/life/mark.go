@@ -174,19 +174,22 @@ func (t *Turn) Send() Verdict {
 	return Done
 }
 
-// Join records another caller that waits for the interaction. A caller without
-// a name is not recorded. Twin means that the caller sent an identical request,
-// not a repetition.
-func (t *Turn) Join(c Caller, twin bool) Verdict {
-	if c.Name != "" {
-		n := slices.IndexFunc(t.Life.Callers, func(o Caller) bool { return o.Name == c.Name && c.Name != bridge.Anyone })
-		if n < 0 {
-			t.Life.Callers, t.lives = append(t.Life.Callers, c), true
-		} else if t.Life.Callers[n] != c && c.Node != "" {
-			t.Life.Callers[n], t.lives = c, true
-		}
+// Join records that a caller waits for the interaction as well. Without a name,
+// nothing is noted. Duplicate means that it is an identical request, not a repetition.
+func (t *Turn) Join(c Caller, duplicate bool) Verdict {
+	all := t.Life.Callers
+	n := slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name && (o.Node == c.Node || c.Name != bridge.Anyone) })
+	switch {
+	case c.Name == "":
+	case n < 0:
+		t.Life.Callers, t.lives = append(all, c), true
+	case c.Name == bridge.Anyone:
+		all[n].More++
+		t.lives = true
+	case all[n].Node != c.Node && c.Node != "":
+		all[n].Node, t.lives = c.Node, true
 	}
-	if !twin {
+	if !duplicate {
 		return Done
 	}
 	t.Life.Joined++
@@ -204,17 +207,18 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	if !t.due() {
 		return Final
 	}
-	all, n := t.Life.Callers, -1
-	unnamed := Caller{bridge.Anyone, c.Node}
+	rest, n := slices.Clone(t.Life.Callers), -1
+	here := func(o Caller) bool { return o.Node == c.Node }
+	unnamed := func(o Caller) bool { return o.Name == bridge.Anyone }
 	for _, is := range []func(o Caller) bool{ // the best match first
-		func(o Caller) bool { return o == c },
-		func(o Caller) bool { return cut && o == unnamed }, // the entry may belong to a caller that moved
+		func(o Caller) bool { return o.Name == c.Name && here(o) },
+		func(o Caller) bool { return cut && unnamed(o) && here(o) }, // it stands for a caller that moved
 		func(o Caller) bool { return o.Name == c.Name },
-		func(o Caller) bool { return o == unnamed },
-		func(o Caller) bool { return o.Name == bridge.Anyone },
-		func(Caller) bool { return c.Name == bridge.Anyone },
+		func(o Caller) bool { return unnamed(o) && here(o) },
+		unnamed,
+		func(Caller) bool { return unnamed(c) },
 	} {
-		n = slices.IndexFunc(all, is)
+		n = slices.IndexFunc(rest, is)
 		if n >= 0 {
 			break
 		}
@@ -222,13 +226,16 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	if n < 0 {
 		return Kept
 	}
-	if moved := all[n].Node; cut && moved != "" && c.Node != "" && moved != c.Node {
+	if moved := rest[n].Node; cut && moved != "" && c.Node != "" && moved != c.Node {
 		return Kept
 	}
-	rest := slices.Delete(slices.Clone(all), n, n+1)
-	here := func(o Caller) bool { return o.Node == c.Node }
+	if rest[n].More > 0 {
+		rest[n].More--
+	} else {
+		rest = slices.Delete(rest, n, n+1)
+	}
 	if cut && waits && !slices.ContainsFunc(rest, here) { // on another connection to this daemon
-		rest = append(rest, Caller{bridge.Anyone, c.Node})
+		rest = append(rest, Caller{Name: bridge.Anyone, Node: c.Node})
 	}
 	if len(rest) == 0 {
 		t.resolve(end, t.now, "cancel")

@@ -122,7 +122,7 @@ type Opened struct {
 // be.
 func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err error) {
 	i, id := &o.Interaction, &o.Identity
-	me := Caller{cmp.Or(id.Caller, bridge.Anyone), o.Node}
+	me := Caller{Name: cmp.Or(id.Caller, bridge.Anyone), Node: o.Node}
 	if o.retried.ID != "" && o.First != nil {
 		out.Turn, out.Repeated = o.First.Begin(now, retention), o.retried.Again
 		if out.Turn.pending() { // the caller is connected here by now

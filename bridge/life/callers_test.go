@@ -1,0 +1,34 @@
+package life_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+)
+
+// TestUnnamedCallers checks that callers without a name take the space of one in the
+// documents, and that the interaction ends when the last of them leaves.
+func TestUnnamedCallers(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
+	turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(now, retention)
+	const callers = 1000 // and the one that opened it
+	caller := life.Caller{Name: bridge.Anyone}
+	for range callers {
+		turn.Join(caller, false)
+	}
+	if n := len(turn.Life.Callers); n != 1 {
+		t.Errorf("%d callers are noted", n)
+	}
+	for n := range callers {
+		if v := turn.Leave(caller, false, false, expired()); v != life.Done {
+			t.Fatalf("the verdict is %s with %d others", v, callers-n)
+		}
+	}
+	if v := turn.Leave(caller, false, false, expired()); v != life.Won {
+		t.Errorf("the verdict is %s for the last one", v)
+	}
+}
