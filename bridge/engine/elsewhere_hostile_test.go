@@ -68,7 +68,7 @@ func twoDaemons(t *testing.T, s setup) (w *world, first, second *rooms.House) {
 	w = newWorldOn(t, s, server.Client(t))
 	store := stored.InRedis(t, server.Client(t))
 	if s.signer != nil {
-		store.Keys.Use(s.signer.SealKeys())
+		store.Keys.Use(s.signer.SealKeys(""))
 	}
 	first = w.engine
 	w.between = store

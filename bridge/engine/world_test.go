@@ -170,7 +170,7 @@ func (w *world) rewrite(kind string, id bridge.ID, change func(string) string) {
 func (w *world) reload(s setup) {
 	w.reloads++
 	if s.signer != nil {
-		w.store.Keys.Use(s.signer.SealKeys())
+		w.store.Keys.Use(s.signer.SealKeys(""))
 		w.store.Sign(s.signer)
 	}
 	people := directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}

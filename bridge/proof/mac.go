@@ -17,12 +17,12 @@ const (
 	domainSeal  = "nod sealed documents v1"
 )
 
-// SealKeys returns the keys that seal stored documents. They are derived from
-// the keys of the signer. The first key seals, and all keys verify.
-func (s *Signer) SealKeys() [][]byte {
+// SealKeys returns the keys that seal what an installation stores, derived from those
+// of the signer. The first one seals, and all of them verify.
+func (s *Signer) SealKeys(installation string) [][]byte {
 	var out [][]byte
 	for _, key := range s.macs {
-		out = append(out, macOf(key, domainSeal))
+		out = append(out, macOf(key, domainSeal, []byte(installation)))
 	}
 	return out
 }

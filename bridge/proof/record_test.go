@@ -299,8 +299,11 @@ func TestKeys(t *testing.T) {
 	if _, err := rotated.PublicKeys().VerifyReceipt(knownReceipt); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
-	if now, before := rotated.SealKeys(), signerOf(t, 1).SealKeys(); len(now) != 2 || !bytes.Equal(now[1], before[0]) || bytes.Equal(now[0], now[1]) {
+	if now, before := rotated.SealKeys("a"), signerOf(t, 1).SealKeys("a"); len(now) != 2 || !bytes.Equal(now[1], before[0]) || bytes.Equal(now[0], now[1]) {
 		t.Error("documents that the former key sealed do not verify")
+	}
+	if bytes.Equal(rotated.SealKeys("a")[0], rotated.SealKeys("b")[0]) {
+		t.Error("documents of another installation with the same keys verify")
 	}
 	moved := signerOf(t, 3)
 	moved.Formerly(signerOf(t, 1).PublicKeys().Keys...)

@@ -44,6 +44,7 @@ type Daemon struct {
 	closeDB     func() error // nil if there is nothing to close
 	keyring     keyring
 	seals       *broker.Seals
+	sealsFor    string // the installation of the seals, which a reload does not change
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string

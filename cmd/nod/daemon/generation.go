@@ -29,7 +29,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err := k.announce(ctx, c, d.keyring, d.log); err != nil {
 		return nil, err
 	}
-	d.seals.Use(k.signer.SealKeys())
+	d.seals.Use(k.signer.SealKeys(d.sealsFor))
 	keyring, err := bridge.NewKeyring(k.token...)
 	if err != nil {
 		return nil, err

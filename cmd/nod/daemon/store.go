@@ -52,7 +52,8 @@ func (d *Daemon) open(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	d.seals.Use(k.signer.SealKeys())
+	d.sealsFor = c.Redis.Prefix
+	d.seals.Use(k.signer.SealKeys(d.sealsFor))
 	if d.redis != nil {
 		db, err := store.New(ctx, store.Options{
 			Client: d.redis, Prefix: c.Redis.Prefix, Seals: d.seals, WaitReplicas: c.Redis.WaitReplicas, Log: d.log,

@@ -237,7 +237,7 @@ func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, 
 	if err != nil {
 		return nil, nil, err
 	}
-	seals := broker.NewSeals(signer.SealKeys()...)
+	seals := broker.NewSeals(signer.SealKeys("bench")...)
 	db, err := store.New(ctx, store.Options{Client: client, Seals: seals})
 	if err != nil {
 		return nil, nil, err
