@@ -255,7 +255,9 @@ func TestTrust(t *testing.T) {
 		t.Error(err)
 	}
 	r.Unverified = "forged"
-	if d := r.Distrusted(); d.State != bridge.StateUndeliverable || d.Response.Actor != nil || d.Response.Reason != "forged" || r.Response.Actor == nil {
+	d := r
+	d.Distrust()
+	if d.State != bridge.StateUndeliverable || d.Response.Actor != nil || d.Response.Reason != "forged" || r.Response.Actor == nil {
 		t.Errorf("%+v", d)
 	}
 	if err := r.Trusted(); bridge.ErrorCode(err) != bridge.CodeForbidden {

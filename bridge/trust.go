@@ -51,16 +51,15 @@ func (r Record) Narrowed(resp Response) Response {
 	return resp
 }
 
-// Distrusted returns an unverified record in the form that everything except
-// inspection uses: closed without a decision, with the reason in Unverified.
-func (r Record) Distrusted() Record {
+// Distrust gives an unverified record its form for every purpose except
+// inspection: closed without a decision, with the reason in Unverified.
+func (r *Record) Distrust() {
 	at := r.Interaction.Created
 	if r.Response != nil {
 		at = r.Response.At
 	}
 	r.State, r.Votes, r.Receipt, r.Completion, r.Interaction.CompletedView = StateUndeliverable, nil, "", nil, nil
 	r.Response = &Response{State: StateUndeliverable, Reason: r.Unverified, Annotations: map[string]Annotation{}, At: at, Digest: r.Interaction.Digest}
-	return r
 }
 
 // Trusted returns CodeForbidden if the record does not verify.

@@ -84,10 +84,10 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 
 // record returns what documents say about an interaction. If they do not verify, it is
 // closed without a decision, so that no caller can mistake it for an approval.
-func (in *interactions) record(d *life.Docs) bridge.Record {
+func (in *interactions) record(d *life.Docs) *bridge.Record {
 	r := d.Record(in.db.Now())
 	if r.Unverified != "" {
-		return r.Distrusted()
+		r.Distrust()
 	}
 	return r
 }
@@ -107,7 +107,7 @@ func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored b
 			if asStored {
 				r = f.Record(in.db.Now())
 			}
-			out[n] = &r
+			out[n] = r
 		case bridge.ErrorCode(f.err) != bridge.CodeNotFound:
 			in.refused(f.err)
 		}
@@ -121,7 +121,7 @@ func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, 
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	return in.record(d), nil
+	return *in.record(d), nil
 }
 
 // Inspect implements bridge.Records.
@@ -130,13 +130,13 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	return d.Record(in.db.Now()), nil
+	return *d.Record(in.db.Now()), nil
 }
 
 // turn applies a rule to the documents of an interaction, stores what it changes, and
 // returns the documents after that, with their record. The rule may be called again,
 // because another process was faster.
-func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (out *life.Docs, rec bridge.Record, err error) {
+func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (out *life.Docs, rec *bridge.Record, err error) {
 	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
 		if unlock() { // another process may have resolved it, which this turn did not see
@@ -144,7 +144,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		}
 	}()
 	if err != nil {
-		return nil, rec, err
+		return nil, nil, err
 	}
 	err = broker.Retry(ctx, func() error {
 		d, err := in.docs(ctx, id)
@@ -180,7 +180,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 	case err != nil:
 		in.hub.wake(id, nil) // it may have been resolved anyway
 	case rec.Over(): // others may have resolved it in the meantime
-		in.hub.wake(id, &rec)
+		in.hub.wake(id, rec)
 	}
 	return out, rec, public(err)
 }
@@ -196,11 +196,11 @@ func (in *interactions) change(t *life.Turn) (broker.Change, error) {
 
 // told notes that the change of a turn was stored, wakes the callers of this process if
 // it is over, and returns the record.
-func (in *interactions) told(t *life.Turn, c broker.Change, done broker.Done) bridge.Record {
+func (in *interactions) told(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
 	t.Stored(c, done)
 	r := in.record(&t.Docs)
 	if t.Over {
-		in.hub.wake(t.ID, &r)
+		in.hub.wake(t.ID, r)
 	}
 	return r
 }

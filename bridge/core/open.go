@@ -22,7 +22,7 @@ func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, erro
 		return true, nil
 	}
 	now := in.db.Now()
-	return o.Identity.Repeat(op.First.Record(now), now) != bridge.Asks, nil
+	return o.Identity.Repeat(*op.First.Record(now), now) != bridge.Asks, nil
 }
 
 // Open implements bridge.Openings. Most openings depend on no existing
@@ -59,7 +59,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 			if err != nil {
 				return err
 			}
-			rec = in.record(d)
+			rec = *in.record(d)
 			return in.db.Confirm(ctx, d.LifeDoc.At())
 		}
 		if err := out.Sign(in.signer.Load()); err != nil {
@@ -73,7 +73,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 			c.If = append(c.If, broker.Version{Key: stopDocs.Key(life.Owner(o.Interaction.Agent, o.Interaction.Session))})
 		}
 		if c.Empty() {
-			rec = in.record(&out.Turn.Docs)
+			rec = *in.record(&out.Turn.Docs)
 			err = in.db.Confirm(ctx, out.Turn.LifeDoc.At())
 		} else {
 			var done broker.Done
@@ -81,7 +81,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 				return in.rejected(&o, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
-				rec = in.told(t, c, done) // the last one is what the caller gets
+				rec = *in.told(t, c, done) // the last one is what the caller gets
 			}
 			in.agenda.stored(c, in.db.Now())
 		}

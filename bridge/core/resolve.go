@@ -31,7 +31,7 @@ func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
 		in.verifier.add(checked{settlement: &s, recorded: began}, d)
 	}
-	return r, verdict == life.Won, refusal(s.ID, verdict)
+	return *r, verdict == life.Won, refusal(s.ID, verdict)
 }
 
 // refusal returns the error for a decision that a verdict refuses, or nil.
@@ -62,7 +62,7 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Recor
 		}
 		in.verifier.add(checked{ballot: &v, recorded: cmp.Or(v.Recorded, began)}, d)
 	}
-	return r, result, nil
+	return *r, result, nil
 }
 
 // Mark implements bridge.Records.
@@ -77,11 +77,11 @@ func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (
 	}
 	switch verdict {
 	case life.Changed:
-		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
+		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
 	case life.Final:
-		return r, bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
+		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
 	}
-	return r, nil
+	return *r, nil
 }
 
 // Abandon implements bridge.Records.
@@ -90,7 +90,10 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
 		return nil
 	})
-	return r, err
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return *r, nil
 }
 
 // Sending implements bridge.Records. It succeeds only after the replicas have

@@ -145,7 +145,7 @@ func (in *interactions) wakeOver(ids []bridge.ID, all []found) {
 		if f.err != nil {
 			in.hub.wake(ids[n], nil)
 		} else if r := in.record(f.Docs); r.Over() {
-			in.hub.wake(ids[n], &r)
+			in.hub.wake(ids[n], r)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 			if !r.Over() {
 				return nil, nil //nolint:nilnil // the comment above defines this result
 			}
-			return &r, nil
+			return r, nil
 		}
 		if code := bridge.ErrorCode(err); ctx.Err() == nil && code != bridge.CodeUnavailable {
 			return nil, err

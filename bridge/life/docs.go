@@ -229,9 +229,9 @@ func Key(id bridge.ID) broker.Key { return lives.Key(string(id)) }
 func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 
 // Record returns what the documents say about the interaction.
-func (d *Docs) Record(now time.Time) bridge.Record {
+func (d *Docs) Record(now time.Time) *bridge.Record {
 	l := d.Life
-	r := bridge.Record{
+	r := &bridge.Record{
 		Interaction: d.Body, State: bridge.StatePending, Response: l.Response, Failures: l.Failures, Delivered: l.Delivered,
 		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: l.Amended, Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
 		Completion: l.Completion, Votes: l.Votes, Receipt: l.Receipt, Revision: l.Revision,

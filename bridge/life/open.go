@@ -135,7 +135,7 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 			WithHint("use another key, or repeat the request of interaction %s unchanged", o.name.ID)
 	}
 	if o.name.ID != "" && o.First != nil {
-		switch id.Repeat(o.First.Record(now), now) {
+		switch id.Repeat(*o.First.Record(now), now) {
 		case bridge.Spent:
 			return out, &bridge.RepeatedError{Interaction: o.First.Body}
 		case bridge.Joins:
