@@ -62,8 +62,8 @@ func (e *ForgedError) Error() string {
 	return fmt.Sprintf("the document %s does not verify: %s", e.Doc.Key, e.Doc.Problem)
 }
 
-// Encode returns the document that replaces d with a value. The time for which it
-// is kept is that of d.
+// Encode returns the document that replaces d with a value. It keeps the
+// lifetime of d.
 func (ds Docs[T]) Encode(d Doc, v *T) (Doc, error) {
 	raw, err := marshal(v)
 	d.Format, d.Value = ds.format, raw

@@ -29,8 +29,8 @@ type sealHash struct {
 	buf []byte
 }
 
-// NewSeals returns seals with the keys of the deployment. The first one seals, and
-// all of them verify.
+// NewSeals returns seals with the keys of the deployment. The first key seals,
+// and all keys verify.
 func NewSeals(keys ...[]byte) *Seals {
 	s := &Seals{}
 	s.Use(keys)

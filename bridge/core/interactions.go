@@ -82,8 +82,9 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 	return out, told, nil
 }
 
-// record returns what documents say about an interaction. If they do not verify, it is
-// closed without a decision, so that no caller can mistake it for an approval.
+// record returns the record of the interaction that documents describe. If the
+// documents do not verify, the record is closed without a decision, so no
+// caller can mistake it for an approval.
 func (in *interactions) record(d *life.Docs) *bridge.Record {
 	r := d.Record(in.db.Now())
 	if r.Unverified != "" {
@@ -151,7 +152,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		if err != nil {
 			return err
 		}
-		if d.Problem != "" { // storing it again would seal the forged values with our key
+		if d.Problem != "" { // storing the forged values again would seal them with our key
 			out, rec = d, in.record(d)
 			return nil
 		}

@@ -91,8 +91,8 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 	return rec, created, public(err)
 }
 
-// rejected returns the reason why an opening was not stored: a StoppedError instead of a
-// stale one if its session is stopped.
+// rejected returns the reason that an opening was not stored. If its session is
+// stopped, that is a StoppedError.
 func (in *interactions) rejected(o *bridge.Opening, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).

@@ -102,7 +102,7 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {
-		verdict := life.Taken // also if the first interaction does not verify
+		verdict := life.Taken // even if the first interaction does not verify
 		_, _, err := in.turn(ctx, first, func(t *life.Turn) error {
 			verdict = t.Take(caller)
 			if verdict != life.Taken && first == id {

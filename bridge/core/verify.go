@@ -44,7 +44,7 @@ type checked struct {
 
 func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 
-// add adds a decision or a vote that documents have.
+// add adds the decisions and votes in documents.
 func (v *verifier) add(c checked, d *life.Docs) {
 	c.version, c.value, c.amended = d.LifeDoc.Version, maphash.Bytes(hashes, d.LifeDoc.Value), d.Life.Amended
 	if !d.Life.At.IsZero() {

@@ -133,7 +133,7 @@ type Docs struct {
 	// LifeDoc and BodyDoc are the documents as they are stored. LifeDoc has the ID of
 	// the journal entry about the resolution.
 	LifeDoc, BodyDoc broker.Doc
-	// Problem is the reason why a document does not verify.
+	// Problem is the reason that a document does not verify.
 	Problem string
 
 	read []broker.Doc // the cards, by destination
@@ -169,8 +169,8 @@ func Read(id bridge.ID, found []broker.Doc) (*Docs, error) {
 // problemMixed is the problem of documents that were not stored together.
 const problemMixed = "an earlier version of a part of it was put back"
 
-// decode decodes a document that may not verify. Of one that does not, it decodes what
-// it can.
+// decode decodes a document that may not verify. In that case, it decodes as
+// much as it can.
 func decode[T any](d *Docs, kind broker.Docs[T], doc broker.Doc) (T, error) {
 	problem := doc.Problem
 	doc.Problem = ""
@@ -228,7 +228,7 @@ func Key(id bridge.ID) broker.Key { return lives.Key(string(id)) }
 // Decode returns the life of an interaction.
 func Decode(d broker.Doc) (Life, error) { return lives.Decode(d) }
 
-// Record returns what the documents say about the interaction.
+// Record returns the record that the documents describe.
 func (d *Docs) Record(now time.Time) *bridge.Record {
 	l := d.Life
 	r := &bridge.Record{
@@ -275,7 +275,7 @@ func put[V any](m *map[int]V, n int, v V) {
 	(*m)[n] = v
 }
 
-// clone returns documents that can be changed without changing d.
+// clone returns a copy of the documents that can be changed without changing d.
 func (d *Docs) clone() Docs {
 	out := *d
 	out.Cards, out.Life.Failures = maps.Clone(d.Cards), maps.Clone(d.Life.Failures)
@@ -290,8 +290,8 @@ func data(v any) string {
 	return string(out)
 }
 
-// correlation returns the IDs that an agent attaches to its events, as JSON. It is
-// empty if there are none.
+// correlation returns the IDs that an agent attaches to its events, as JSON. It
+// returns "" if the agent attached none.
 func correlation(i *bridge.Interaction) string {
 	c := CorrelationIDs{i.ToolCall, i.Turn, i.ResponseID}
 	if c == (CorrelationIDs{}) {

@@ -116,16 +116,16 @@ type Opened struct {
 	named broker.Change // the documents under names
 }
 
-// Open opens an interaction, unless it repeats a call, or joins a pending duplicate.
-// A follow-up takes over the messages of the interaction before it. It returns
-// CodeConflict, CodeNotFound or a [bridge.RepeatedError] for an opening that cannot
-// be.
+// Open opens an interaction, unless it repeats a call or joins a pending
+// duplicate. A follow-up takes over the messages of the previous interaction.
+// Open returns CodeConflict, CodeNotFound or a [bridge.RepeatedError] if the
+// opening is not possible.
 func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err error) {
 	i, id := &o.Interaction, &o.Identity
 	me := Caller{Name: cmp.Or(id.Caller, bridge.Anyone), Node: o.Node}
 	if o.retried.ID != "" && o.First != nil {
 		out.Turn, out.Repeated = o.First.Begin(now, retention), o.retried.Again
-		if out.Turn.pending() { // the caller is connected here by now
+		if out.Turn.pending() { // the caller is now connected to this daemon
 			out.Turn.Join(me, false)
 		}
 		return out, nil
@@ -150,7 +150,7 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 		case p == nil:
 			return out, bridge.NotFound(i.Previous)
 		case p.Life.Next == i.ID && o.life.Exists():
-			return out, nil // it is stored already
+			return out, nil // the opening is already stored
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
@@ -186,8 +186,8 @@ func name[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
 	_ = store(&out.named, kind, d, &v)
 }
 
-// create makes the turn that stores a new interaction, with its deadline, jobs and
-// event.
+// create creates the turn that stores a new interaction, with its deadline,
+// jobs and event.
 func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.Duration) {
 	i := &o.Interaction
 	timeout := i.Deadline.Sub(i.Created)
@@ -243,7 +243,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	}
 }
 
-// follow makes a new interaction the next round of the one before it.
+// follow makes a new interaction the next round of the previous one.
 func (out *Opened) follow(o *Opening, t *Turn) {
 	if o.Previous == nil || o.Interaction.Previous == "" {
 		return

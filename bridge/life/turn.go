@@ -44,8 +44,8 @@ type note struct {
 	audit bridge.AuditType
 }
 
-// Begin begins a turn at a time of the store. Documents are kept for the retention
-// after the deadline.
+// Begin begins a turn at a time of the store. Documents are kept for the
+// retention after the deadline.
 func (d *Docs) Begin(now time.Time, retention time.Duration) *Turn {
 	return &Turn{Docs: d.clone(), now: now, keep: retention}
 }

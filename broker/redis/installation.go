@@ -11,9 +11,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// storedFormat is the format of everything that nod stores. Raise it with every
-// change after which a daemon before the change could misread the data, or a
-// daemon after it could misread older data.
+// storedFormat is the format of all stored data. Raise it with every change
+// after which an older daemon could misread the data, or a newer daemon could
+// misread older data.
 const storedFormat = 5
 
 // installation is the document about an installation as a whole. The first daemon

@@ -32,7 +32,7 @@ type call struct {
 	script     *rdb.Script // nil for a read
 	keys       []string
 	args       []string
-	replicated bool // it succeeds only once the replicas have confirmed it
+	replicated bool // the call succeeds only after the replicas have confirmed it
 	read       func(rdb.Pipeliner)
 
 	reply *rdb.Cmd
