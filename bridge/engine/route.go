@@ -18,6 +18,9 @@ type routes map[string]bridge.Route
 func (m routes) find(name string) (bridge.Route, error) {
 	route, ok := m[name]
 	switch {
+	case len(m) == 0:
+		return route, bridge.Errorf(bridge.CodeInvalid, "route: %q does not exist, because no route is configured", name).
+			WithHint("connect a chat and set a route with nod init")
 	case !ok:
 		known := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 		return route, bridge.Errorf(bridge.CodeInvalid, "route: unknown route %q (routes: %s)", name, known)
