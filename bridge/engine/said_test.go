@@ -92,7 +92,7 @@ func TestReplyEdited(t *testing.T) {
 	}
 	w.said(w.replies("ana", "1", "because", id, true), bridge.VerdictSettled, "")
 	for range 2 {
-		w.said(edited("1"), bridge.VerdictInvalid, "An edit changes nothing")
+		w.said(edited("1"), bridge.VerdictInvalid, "Edits have no effect")
 	}
 	if v := edited("2"); v.Note != "" {
 		t.Errorf("an edit of talk: %+v", v)
