@@ -10,8 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// SecondLook is the time after which a refusal of the account is looked at again.
-// A single refusal means nothing: services send one now and then.
+// SecondLook is the time after which nod checks a refused account again. A
+// single refusal means nothing, because services refuse calls by mistake now
+// and then.
 const SecondLook = time.Second
 
 const (
@@ -28,9 +29,9 @@ type HealthBox struct {
 	mu      sync.Mutex
 	h       bridge.Health // of the connection
 	refused bridge.Health // zero unless the account is refused
-	doubted bridge.Health // zero unless a refusal waits for a second look
-	warning bridge.Health // zero unless something else is wrong
-	warned  time.Time     // until when it is
+	doubted bridge.Health // zero unless a refusal waits for the second check
+	warning bridge.Health // zero unless there is another problem
+	warned  time.Time     // end of the warning
 	wake    chan struct{}
 	logged  bridge.HealthState
 }
@@ -40,8 +41,8 @@ func (b *HealthBox) Set(s bridge.HealthState, reason string) {
 	b.change(func() { b.h = since(b.h, s, reason) })
 }
 
-// Suspect records that a call was refused because of the account. The state does
-// not depend on it before a second look, which Recheck and Watch take.
+// Suspect records that a call was refused because of the account. The state
+// changes only after a second check by Recheck or Watch.
 func (b *HealthBox) Suspect(reason string) {
 	b.change(func() { b.doubted = since(b.doubted, bridge.HealthDegraded, reason) })
 	select {
@@ -64,7 +65,7 @@ func (b *HealthBox) Accept() {
 	b.change(func() { b.refused, b.doubted = bridge.Health{}, bridge.Health{} })
 }
 
-// Warn records for a time what is wrong although the platform works. An empty
+// Warn records a problem for a time, although the platform works. An empty
 // reason ends the warning.
 func (b *HealthBox) Warn(reason string, d time.Duration) {
 	b.change(func() {
@@ -76,8 +77,8 @@ func (b *HealthBox) Warn(reason string, d time.Duration) {
 	})
 }
 
-// since returns the health with a state and a reason. It keeps the time of the
-// same state.
+// since returns the health with a state and a reason. If the state is
+// unchanged, it keeps the time of the state.
 func since(h bridge.Health, s bridge.HealthState, reason string) bridge.Health {
 	if h.State != s {
 		h.Since = time.Now().UTC()
@@ -122,7 +123,7 @@ func (b *HealthBox) isDoubted() bool {
 	return b.refused.State != "" || b.doubted.State != ""
 }
 
-// change applies a change, and logs the state if it is another one than before.
+// change applies a change, and logs the state if it has changed.
 func (b *HealthBox) change(apply func()) {
 	b.mu.Lock()
 	apply()
@@ -149,9 +150,9 @@ func (b *HealthBox) suspicion() chan struct{} {
 	return b.wake
 }
 
-// Recheck takes the second look after each refusal of the account, until ctx
-// ends: it calls check a second later, and again and again while the account is
-// refused. A check that fails for another reason decides nothing.
+// Recheck checks the account again after each refusal, until ctx ends. It calls
+// check a second later, and repeats it while the account is refused. If check
+// fails for another reason, the state does not change.
 func Recheck(ctx context.Context, box *HealthBox, check func(context.Context) error) {
 	for ctx.Err() == nil {
 		for wait := SecondLook; box.isDoubted() && bridge.Pause(ctx, wait); wait = min(2*wait, recheckMost) {
@@ -175,10 +176,10 @@ func bounded(ctx context.Context, check func(context.Context) error) error {
 	return check(ctx)
 }
 
-// Watch updates the health of a platform whose clicks arrive over HTTP: it calls
-// check periodically, and after each refusal of the account, until ctx ends. If
-// two checks in a row return what the administrator must fix, Watch sets the
-// platform down and returns the error.
+// Watch updates the health of a platform whose clicks arrive over HTTP: it
+// calls check periodically, and after each refusal of the account, until ctx
+// ends. If two checks in a row return an error that the administrator must fix,
+// Watch sets the platform down and returns the error.
 func Watch(ctx context.Context, box *HealthBox, check func(context.Context) error) error {
 	for refusals := 0; ; {
 		err := bounded(ctx, check)
@@ -209,7 +210,7 @@ func Watch(ctx context.Context, box *HealthBox, check func(context.Context) erro
 	}
 }
 
-// Final reports whether repeating a call cannot help unless someone acts.
+// Final reports whether a repeated call cannot succeed unless someone acts.
 func Final(err error) bool {
 	switch bridge.ErrorCode(err) {
 	case "", bridge.CodeUnavailable, bridge.CodeRateLimited, bridge.CodeInternal:

@@ -17,7 +17,7 @@ import (
 // all kinds is in package kinds.
 type Kind struct {
 	Name  string // in the config and in destinations
-	Title string // as the service writes it
+	Title string // name in the spelling of the service
 	Doc   string // follows Name in the documentation of its section
 	// Settings returns settings without values: a pointer to a struct, whose
 	// comments are the documentation. The first field is the token, without which
@@ -31,8 +31,8 @@ type Kind struct {
 	// Emails means that the email addresses of accounts can prove who they belong
 	// to.
 	Emails bool
-	// Unseen is the reason why nod cannot know whether a person can open a private
-	// request, and what people do about it. Both are empty if nod knows.
+	// Unseen is the reason that nod cannot know whether a person can open a
+	// private request, and the advice for people. Both are empty if nod knows.
 	Unseen, UnseenFix string
 
 	// Check reports settings that do not fit together. It may be nil.
@@ -42,8 +42,8 @@ type Kind struct {
 	// Address returns the URL at which the service reaches nod, or "". It may be
 	// nil.
 	Address func(settings any) string
-	// Callback is the path of the service's callbacks, and Sandbox the one of its
-	// API in a sandbox.
+	// Callback is the path of the service's callbacks, and Sandbox is the path
+	// of its API in a sandbox.
 	Callback, Sandbox string
 
 	Setup Setup
@@ -56,11 +56,11 @@ type Kind struct {
 type ID struct {
 	Form *lazyregexp.Regexp // if nil, there is no such ID
 	Like string             // an example
-	Doc  string             // for the documentation: what it is an ID of
-	Hint string             // what to set instead; if empty, the ID
+	Doc  string             // for the documentation: the subject of the ID
+	Hint string             // the setting to use instead; if empty, the ID
 }
 
-// Check returns what is wrong with an ID, or "".
+// Check returns the problem with an ID, or "".
 func (i ID) Check(id string) string {
 	switch {
 	case i.Form != nil && i.Form.MatchString(id):
@@ -78,13 +78,14 @@ type Setup struct {
 	// Place is the word for a place of cards in the names of flags, and Label in
 	// prompts.
 	Place, Label string
-	// Find says how to find the IDs of the place and of the account.
+	// Find explains where to find the IDs of the place and of the account.
 	Find string
 	// Invite returns a line with the URL that adds the bot to a place. It may be
 	// nil.
 	Invite func(context.Context, Adapter) (string, error)
-	// Introduce learns the IDs from a message that a person sends to the bot. Ask
-	// is what to send, and Unheard what to do if nothing arrives. It may be nil.
+	// Introduce gets the IDs from a message that a person sends to the bot. Ask
+	// asks for the message, and Unheard explains what to do if no message
+	// arrives. It may be nil.
 	Introduce    func(context.Context, Adapter) (Introduced, error)
 	Ask, Unheard string
 }
@@ -98,7 +99,7 @@ type Token struct {
 // Introduced names the place and the author of a message to the bot.
 type Introduced struct{ Place, Title, User, Name string }
 
-// Options are the needs of a platform in addition to its settings.
+// Options are the dependencies of a platform in addition to its settings.
 type Options struct {
 	Name   string
 	APIURL string // replaces the address of the service if set
@@ -108,8 +109,8 @@ type Options struct {
 	// delayed.
 	Turns bridge.Turns
 	Notes Notes
-	// Daemons counts the daemons that receive for this account. If it is nil, there
-	// is one.
+	// Daemons returns the number of daemons that receive events for this
+	// account. If it is nil, there is one daemon.
 	Daemons func(context.Context) (int, error)
 	// Console means that the web console is on. ConsoleURL is empty if it is not
 	// known.
@@ -126,7 +127,7 @@ type Notes interface {
 	DropNote(ctx context.Context, key string) error
 }
 
-// Adapter is a Platform as the daemon and nod doctor use it.
+// Adapter is a Platform with the methods that the daemon and nod doctor use.
 type Adapter interface {
 	bridge.Platform
 	bridge.Diagnoser

@@ -10,9 +10,9 @@ type Lanes struct {
 	last map[string]chan struct{} // end of the newest work of a key
 }
 
-// Enter adds work to the lane of a key. It returns a function that waits for the
-// earlier work of the lane, and one that ends the work. Both have to be called.
-// Work with an empty key waits for nothing.
+// Enter adds work to the lane of a key. It returns a function that waits for
+// the earlier work of the lane, and a function that ends the work. The caller
+// must call both. Work with an empty key waits for nothing.
 func (l *Lanes) Enter(key string) (wait, leave func()) {
 	if key == "" {
 		return func() {}, func() {}

@@ -48,8 +48,7 @@ type Turn struct {
 	Calls int // calls that are made together; zero means one
 }
 
-// ErrAllChannels is wrapped by an error that limits the rate of the calls to all
-// channels.
+// ErrAllChannels is wrapped by a rate limit error for calls to all channels.
 var ErrAllChannels = errors.New("all channels are rate limited")
 
 // Pacer keeps the calls to each channel within the rate limits of a platform.
@@ -71,8 +70,8 @@ type Pace struct {
 	Channel []bridge.Limit
 	// All has the limits of all channels together.
 	All []bridge.Limit
-	// Wide means that a platform that refuses a call refuses those to all
-	// channels, even if only one has too many.
+	// Wide means that a refusal applies to the calls to all channels, even if
+	// only one channel has too many calls.
 	Wide bool
 	// Off means that only the holds of the platform apply.
 	Off bool
@@ -101,8 +100,8 @@ const (
 	marginPart  = 50 // of the period
 )
 
-// marginOf returns the margin of a limit. That of a steady limit is used once,
-// not in each period, so it can be large.
+// marginOf returns the margin of a limit. The margin of a steady limit is used
+// once, not in each period, so it can be large.
 func marginOf(l bridge.Limit) time.Duration {
 	if l.Steady {
 		return mostMargin
@@ -110,12 +109,11 @@ func marginOf(l bridge.Limit) time.Duration {
 	return min(max(l.Period/marginPart, leastMargin), mostMargin)
 }
 
-// unnamedHold is the hold after an error that limits the rate without a time to
-// wait.
+// unnamedHold is the hold after a rate limit error without a wait time.
 const unnamedHold = time.Second
 
-// longestHold bounds what a response can make all daemons wait. A platform that
-// still limits the rate then says so again.
+// longestHold is the longest hold that a response can impose on all daemons. A
+// platform that still limits the rate repeats its response.
 const longestHold = time.Hour
 
 // Do makes a call to the channel at its turn. If that takes longer than

@@ -23,7 +23,8 @@ import (
 // within 3 seconds.
 const ClickTimeout = 2500 * time.Millisecond
 
-// Redraw updates a card with the view of a verdict, and reports that to the sink.
+// Redraw updates a card with the view of a verdict, and reports the update to
+// the sink.
 func Redraw(
 	ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View,
 	update func(context.Context, bridge.MessageRef, bridge.View, *bridge.Parts) error,
@@ -46,16 +47,17 @@ func NetworkError(service string, err error) error {
 	return bridge.Wrap(bridge.CodeUnavailable, err, "%s is unreachable", service)
 }
 
-// ToldWithin is the time for Told on a service that takes the call much later too.
+// ToldWithin is the time limit for Told on a service without an earlier limit
+// for the call.
 const ToldWithin = 5 * time.Second
 
-// firstPause is the time after which Told makes a call again.
+// firstPause is the time after which Told repeats a call.
 const firstPause = 150 * time.Millisecond
 
-// Told makes a call that tells a person what came of an action. While it fails in a
-// way that passes, it makes the call again: no job does that later. Within is the
-// time in which the service takes the call. Unclear is set if the service may have
-// carried out an earlier call.
+// Told makes a call that informs a person of the result of an action. While the
+// call fails temporarily, Told repeats it, because no job repeats it later.
+// Within is the time in which the service accepts the call. Unclear is set if
+// the service may have carried out an earlier call.
 func Told(ctx context.Context, within time.Duration, call func(unclear bool) error) error {
 	until, pause, unclear := time.Now().Add(within), firstPause, false
 	for {

@@ -10,35 +10,36 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// About names the subject of an error of a service, and therefore what it stops.
+// About is the subject of an error of a service. It determines the calls that
+// the error stops.
 type About string
 
-// What errors are about.
+// The subjects of errors.
 const (
 	AboutService    About = "service"    // no call works, or may have worked
 	AboutLimit      About = "limit"      // too many calls
 	AboutAccount    About = "account"    // the token
 	AboutRival      About = "rival"      // another program uses the account
-	AboutSetting    About = "setting"    // of the account, which nod can change
-	AboutMoved      About = "moved"      // chat, which has another ID
-	AboutPermission About = "permission" // of this call; others go on
+	AboutSetting    About = "setting"    // a setting of the account, which nod can change
+	AboutMoved      About = "moved"      // the chat has another ID
+	AboutPermission About = "permission" // a permission of this call only; other calls continue
 	AboutChannel    About = "channel"
-	AboutClosed     About = "closed channel" // which no one can use, or which is gone
-	AboutThread     About = "thread"         // the channel itself may take the message
+	AboutClosed     About = "closed channel" // the channel is closed or gone
+	AboutThread     About = "thread"         // the channel itself may accept the message
 	AboutPerson     About = "person"
 	AboutDeleted    About = "deleted"  // the message no longer exists
 	AboutFrozen     About = "frozen"   // the message cannot be changed
-	AboutContent    About = "content"  // of this call
-	AboutFeature    About = "feature"  // that the service or the app lacks
+	AboutContent    About = "content"  // the content of this call
+	AboutFeature    About = "feature"  // a feature that the service or the app lacks
 	AboutLate       About = "late"     // the time to respond has passed
-	AboutNothing    About = "no error" // what was asked for is so already
+	AboutNothing    About = "no error" // the requested state already exists
 )
 
-// effect holds the reaction of nod to an error.
+// effect holds nod's reaction to an error.
 type effect struct {
 	code  bridge.Code
-	is    error  // of package bridge; nil if the code says enough
-	means string // for people who read why something failed
+	is    error  // error of package bridge; nil if the code is sufficient
+	means string // meaning for people
 	does  string // for the documentation
 }
 
@@ -81,18 +82,18 @@ var effects = map[About]effect{
 // Row is a row of the table of a service's errors.
 type Row struct {
 	About  About
-	Errors []string // as the service names them
-	// Fix is what the administrator does. It is the hint of the error.
+	Errors []string // name of the error in the service
+	// Fix is the action for the administrator. It is the hint of the error.
 	Fix string
-	// Wait is the time to wait if the service names none.
+	// Wait is the time to wait if the service does not name one.
 	Wait time.Duration
 }
 
-// Table has the errors of a service. An error belongs to the first row that
-// matches it, and to the last row if none does.
+// Table lists the errors of a service. An error belongs to the first row that
+// matches it, or to the last row if none matches.
 type Table []Row
 
-// AnyOther stands for the errors that a table does not name.
+// AnyOther is the row for errors that a table does not list.
 const AnyOther = "any other"
 
 // Find returns the row of the first error that matches.
@@ -107,7 +108,7 @@ func (t Table) Find(matches func(name string) bool) Row {
 	return t[len(t)-1]
 }
 
-// Failure is the cause of an error that a service answered with.
+// Failure is the cause of an error response of a service.
 type Failure struct {
 	About About
 	Cause error // of the SDK; may be nil
@@ -121,8 +122,8 @@ func (f Failure) Error() string {
 	return f.Cause.Error()
 }
 
-// Unwrap returns the cause, and the error of package bridge that stands for what
-// the failure is about.
+// Unwrap returns the cause, and the error of package bridge for the subject of
+// the failure.
 func (f Failure) Unwrap() []error {
 	var out []error
 	for _, err := range []error{f.Cause, effects[f.About].is} {
@@ -133,14 +134,14 @@ func (f Failure) Unwrap() []error {
 	return out
 }
 
-// AboutOf returns what an error is about. It is empty for an error that no
-// service answered with, such as a lost connection.
+// AboutOf returns the subject of an error. It is empty for an error without a
+// response of a service, such as a lost connection.
 func AboutOf(err error) About {
 	f, _ := errors.AsType[Failure](err)
 	return f.About
 }
 
-// Is reports whether an error is about one of these.
+// Is reports whether the subject of an error is one of the given ones.
 func Is(err error, about ...About) bool {
 	of := AboutOf(err)
 	for _, a := range about {
@@ -162,7 +163,8 @@ func (r Row) Err(cause error, format string, args ...any) error {
 	return e
 }
 
-// WithWait returns the row with the wait that the service names, if it does.
+// WithWait returns the row with the wait time of the service, if the service
+// named one.
 func (r Row) WithWait(d time.Duration) Row {
 	if d > 0 {
 		r.Wait = d
@@ -170,8 +172,9 @@ func (r Row) WithWait(d time.Duration) Row {
 	return r
 }
 
-// NotAsked returns what a person reads whose click should have opened a dialog or
-// posted a prompt, after the service refused it. Nothing was recorded then.
+// NotAsked returns the text for a person whose click should have opened a
+// dialog or posted a prompt, after the service refused it. In this case,
+// nothing was recorded.
 func NotAsked(service string, err error) string {
 	e := bridge.PublicError(err)
 	again := " Nothing was recorded. Click again"

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// recordsAtOnce and talksAtOnce bound what an adapter does at the same time.
+// recordsAtOnce and talksAtOnce limit the concurrent work of an adapter.
 const (
 	recordsAtOnce = 64
 	talksAtOnce   = 64
 )
 
-// Handle records what a person did, and returns what follows: everything that
-// needs the service. It may return nil.
+// Handle records an action of a person. It returns a function for all further
+// work that needs the service, or nil.
 type Handle func(context.Context) (then func(context.Context))
 
-// Work records what people do, and talks to them afterwards. Both are bounded
-// apart, so that a service that is slow to take a reply never delays the click of
+// Work records the actions of people, and calls the service afterward. Each has
+// its own limit, so a service that responds slowly never delays the click of
 // someone else. The receiver of a service waits for neither.
 type Work struct {
 	all     *sync.WaitGroup
@@ -29,13 +29,13 @@ func NewWork(all *sync.WaitGroup) *Work {
 	return &Work{all, make(chan struct{}, recordsAtOnce), make(chan struct{}, talksAtOnce)}
 }
 
-// Do starts a handler as soon as wait returns, and calls recorded when what the
-// person did is in the store. It does not block. What has begun is finished even
-// if ctx ends.
+// Do starts a handler as soon as wait returns, and calls recorded when the
+// action of the person is stored. It does not block. Work that has started is
+// finished even if ctx ends.
 func (w *Work) Do(ctx context.Context, wait func(), handle Handle, recorded func()) {
 	ctx = context.WithoutCancel(ctx)
 	w.all.Go(func() {
-		wait() // without a slot, which what it waits for may need
+		wait() // without a slot, because the work that it waits for may need one
 		then := w.record(ctx, handle)
 		recorded()
 		if then == nil {

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// handledFor is the time for which nod knows an update that it has handled. It
-// is less than the week without an update after which Telegram may restart its numbers.
+// handledFor is the time for which nod remembers an update that it has handled.
+// It is less than the week without an update after which Telegram may restart
+// its numbers.
 const handledFor = 24 * time.Hour
 
 // maxHandled limits the number of updates that nod remembers.
@@ -22,12 +23,12 @@ type book struct {
 	mu      sync.Mutex
 	handled map[int64]time.Time
 	begun   map[int64]bool // being handled
-	batch   []int64        // the newest answer with updates, in its order
+	batch   []int64        // newest response with updates, in order
 	changed chan struct{}  // closed and replaced when an update is handled
 }
 
-// add records the updates of an answer of Telegram, and returns those that are
-// neither handled nor being handled. They count as begun.
+// add records the updates in a response of Telegram, and returns those that are
+// neither handled nor in progress. These then count as in progress.
 func (b *book) add(batch []json.RawMessage) []json.RawMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,10 +73,10 @@ func (b *book) done(id int64, handled bool) {
 	b.handled[id] = now
 }
 
-// offset returns the number of the first update that Telegram must not forget: the
-// first of the newest answer that is not handled, or else the one after the last.
-// It can be lower than before, because Telegram restarts its numbers after a quiet week.
-// It is zero before the first update.
+// offset returns the number of the first update that Telegram must keep: the
+// first unhandled update of the newest response, or the number after its last
+// update. It can be lower than before, because Telegram restarts its numbers
+// after a quiet week. It is zero before the first update.
 func (b *book) offset() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +91,8 @@ func (b *book) offset() int64 {
 	return b.batch[len(b.batch)-1] + 1
 }
 
-// settle waits until the newest answer is handled, so that the next poll confirms
-// it, but not longer than d.
+// settle waits up to d until the newest response is handled, so that the next
+// poll confirms it.
 func (b *book) settle(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

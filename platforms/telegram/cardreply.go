@@ -12,10 +12,10 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// invited returns what a reply to a card stands for: the answer to its only
-// question, or the search in its list. It returns the zero value for a card that
-// takes no replies. The token is bound to the round of the card, so that a reply
-// to it never answers a follow-up.
+// invited returns the purpose of a reply to a card: the answer to its only
+// question, or the search in its list. It returns the zero value for a card
+// that takes no replies. The token is bound to the round of the card, so a
+// reply to it never answers a follow-up.
 func invited(card bridge.MessageRef, v bridge.View) awaited {
 	i := v.Record.Interaction
 	if i.Private || v.Record.State.Final() || !telegrammsg.TakesReplies(i) {
@@ -28,15 +28,16 @@ func invited(card bridge.MessageRef, v bridge.View) awaited {
 	return a
 }
 
-// A reply that comes soon after a message of the bot may come before nod has stored
-// what the message takes: another daemon may have posted it.
+// A reply soon after a message of the bot may arrive before nod has stored the
+// purpose of the message, because another daemon may have posted it.
 const (
 	soon      = 10 * time.Second // by the clock of Telegram
 	settleMax = 10 * time.Second
 	settleLap = 100 * time.Millisecond
 )
 
-// settled waits until nod knows what a reply to a new message of the bot belongs to.
+// settled waits until nod knows the purpose of a reply to a new message of the
+// bot.
 func (p *prompts) settled(ctx context.Context, u update) {
 	m := u.Message
 	if m == nil || m.From == nil || m.ReplyTo == nil || m.ReplyTo.By == nil || !m.ReplyTo.By.IsBot || p.store.notes == nil || !telegrammsg.Invites(m.ReplyTo.Text, m.ReplyTo.buttons()) ||
@@ -55,11 +56,12 @@ func (p *prompts) settled(ctx context.Context, u update) {
 	}
 }
 
-// whyPrivate replaces, for everyone, a note that cannot be sent to one person.
+// whyPrivate is shown to everyone instead of a note that cannot be sent to one
+// person.
 const whyPrivate = "Nothing was recorded. The reason is only for you. Open a chat with this bot, click Start, and reply again."
 
-// onCard takes a reply to a card. It returns what follows. An error means that the
-// reply must be handled again.
+// onCard handles a reply to a card, and returns the remaining work. After an
+// error, the reply must be handled again.
 func (p *prompts) onCard(
 	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited,
 ) (func(context.Context), error) {
@@ -85,11 +87,12 @@ func (p *prompts) onCard(
 	}, nil
 }
 
-// maxFound is the number of options that a reply to an ambiguous search names.
+// maxFound is the maximum number of options in the reply to an ambiguous
+// search.
 const maxFound = 10
 
-// find shows the page with the option whose name a person typed, and chooses it
-// unless that would be the answer.
+// find shows the page with the option that a person typed. It also chooses the
+// option, unless that would answer the request.
 func (p *prompts) find(
 	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited,
 ) (func(context.Context), error) {
@@ -141,7 +144,8 @@ func (p *prompts) find(
 	}, nil
 }
 
-// choice returns the token that chooses an option, unless it is chosen.
+// choice returns the token that chooses an option, or "" if the option is
+// already chosen.
 func choice(v bridge.View, q bridge.Field, value bridge.Answer, option int) []string {
 	for _, chosen := range value.Values() {
 		if chosen == q.Options[option].Value {
@@ -154,7 +158,7 @@ func choice(v bridge.View, q bridge.Field, value bridge.Answer, option int) []st
 	return []string{v.Token(bridge.ActionChoose, 0, option)}
 }
 
-// several names the options that a search found.
+// several lists the options that a search found.
 func several(q bridge.Question, found []int) string {
 	var names []string
 	for _, n := range found[:min(len(found), maxFound)] {
@@ -167,7 +171,7 @@ func several(q bridge.Question, found []int) string {
 	return s + ". The card shows the first. Nothing was chosen. Reply with more letters."
 }
 
-// invite remembers that a card takes replies.
+// invite records that a card takes replies.
 func (s *promptStore) invite(ctx context.Context, card bridge.MessageRef, v bridge.View) {
 	a := invited(card, v)
 	if a.Token == "" || s.notes == nil {

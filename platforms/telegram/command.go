@@ -29,11 +29,11 @@ const (
 const welcome = "nod shows what AI agents ask people, as cards with buttons. To answer, click a button of the card, or reply to a " +
 	"card that says so."
 
-// command is a text that calls nod, by /nod or /nod@bot, or by one of the
-// commands of every bot.
+// command is a text that addresses nod, with /nod or /nod@bot, or with one of
+// the commands of every bot.
 type command struct {
 	name  string
-	bot   string // the bot that it is addressed to, if it names one
+	bot   string // the bot in the command, if any
 	words string
 }
 
@@ -56,11 +56,11 @@ type commands struct {
 	log     *slog.Logger
 
 	mu       sync.Mutex
-	username string // of the bot; empty until Telegram has said it
+	username string // username of the bot; empty until Telegram has returned it
 }
 
-// run carries out a command, and returns what tells the person the result. An error
-// means that it must be handled again.
+// run runs a command. It returns a function that sends the result to the
+// person. After an error, the command must be handled again.
 func (cs *commands) run(
 	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, said command,
 ) (func(context.Context), error) {
@@ -115,8 +115,8 @@ func (cs *commands) answer(ctx context.Context, sink bridge.Sink, c bridge.Comma
 	return welcome + "\n\n" + who + "\n\nSend /" + bridge.CommandName + " with one of these words.\n" + help, err
 }
 
-// addressed reports whether a command for a bot is for this one. A bot that is
-// an administrator also receives the commands for other bots.
+// addressed reports whether a command is for this bot. A bot that is an
+// administrator also receives commands for other bots.
 func (cs *commands) addressed(ctx context.Context, bot string) (bool, error) {
 	if bot == "" {
 		return true, nil

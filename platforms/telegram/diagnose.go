@@ -16,7 +16,7 @@ import (
 
 const (
 	fixTelegramToken = "ask @BotFather in Telegram for the token (/mybots > your bot > API Token), and set TELEGRAM_BOT_TOKEN"
-	// freshTrouble is the age up to which an error of the webhook counts.
+	// freshTrouble is the maximum age of a webhook error that counts.
 	freshTrouble = 10 * time.Minute
 )
 
@@ -48,7 +48,7 @@ func (d *doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 
 // introduce waits for the next message to the bot.
 func (d *doctor) introduce(ctx context.Context) (platforms.Introduced, error) {
-	offset := int64(-1) // what came before does not count
+	offset := int64(-1) // earlier messages do not count
 	for ctx.Err() == nil {
 		var updates []tgbotapi.Update
 		params := tgbotapi.Params{"timeout": "5", "offset": strconv.FormatInt(offset, 10), "allowed_updates": allowedUpdates}
@@ -96,7 +96,7 @@ func (d *doctor) diagnoseWebhook(ctx context.Context, r *platforms.Report) {
 }
 
 // successor returns the ID of the supergroup that a basic group became, or "".
-// Only a call that needs the permission to write learns it.
+// Only a call that requires the permission to write returns it.
 func (d *doctor) successor(ctx context.Context, c tgbotapi.Chat) string {
 	if !c.IsGroup() {
 		return ""

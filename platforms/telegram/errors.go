@@ -12,8 +12,8 @@ import (
 )
 
 // Errors is the table of the errors of Telegram's methods that nod calls, with
-// their codes. Telegram documents none of them: they are those of the official
-// server, github.com/tdlib/telegram-bot-api, and of reports.
+// their codes. Telegram documents none of them. The sources are the official
+// server, github.com/tdlib/telegram-bot-api, and reports.
 var Errors = platforms.Table{
 	{About: platforms.AboutService, Errors: []string{
 		"500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout",
@@ -75,7 +75,7 @@ var Errors = platforms.Table{
 
 // rowOf returns the row of an error with a code and a description.
 func rowOf(code int, description string) platforms.Row {
-	switch { // the code says enough
+	switch { // the code is sufficient
 	case code >= http.StatusInternalServerError:
 		code, description = http.StatusInternalServerError, "Internal Server Error"
 	case code == http.StatusTooManyRequests:
@@ -86,18 +86,18 @@ func rowOf(code int, description string) platforms.Row {
 		if number != strconv.Itoa(code) {
 			return false
 		}
-		if text == "Not Found" { // the token: a method that is missing says so
+		if text == "Not Found" { // a token error, because the error for a missing method has a text of its own
 			return description == text
 		}
 		return strings.HasPrefix(description, text)
 	})
 }
 
-// classify gives an answer of the API the row of its table. The token, which is in
-// every URL, never gets into the error.
+// classify assigns a row of the table to an error of the API. The token, which
+// is in every URL, never appears in the error.
 func (c *client) classify(ctx context.Context, chat string, a answer) error {
 	row := rowOf(a.Code, a.Description)
-	switch { // parameters say more than a description, which servers of other versions spell differently
+	switch { // parameters contain more than a description, whose wording depends on the server version
 	case a.Parameters.MovedTo != 0:
 		row = rowOf(400, "Bad Request: group chat was upgraded to a supergroup chat")
 	case a.Parameters.RetryAfter > 0:
@@ -128,7 +128,7 @@ func (c *client) moved(ctx context.Context, chat string, row platforms.Row, id i
 }
 
 // unreachable reports whether an error means that nod cannot write to a person,
-// who has to click Start first.
+// who must click Start first.
 func unreachable(err error) bool {
 	return platforms.Is(err, platforms.AboutPerson, platforms.AboutChannel, platforms.AboutClosed)
 }

@@ -23,7 +23,7 @@ type files struct{ client *client }
 // under its chat.
 const placeholderMark = "placeholder:"
 
-// What people read if no file replaced a placeholder.
+// Text that people read if no file replaces a placeholder.
 const (
 	placeholderName = "sending.txt"
 	placeholderText = "nod was sending a long text. The card names the file that contains it.\n"
@@ -63,7 +63,7 @@ func (f *files) send(ctx context.Context, where tgbotapi.Params, v bridge.View, 
 	if doc := filed(parts, chat); doc != "" {
 		return doc, nil
 	}
-	if strings.HasPrefix(chat, "@") { // any record of a part counts for such a chat
+	if strings.HasPrefix(chat, "@") { // for such a chat, any record of a part counts
 		doc, err := f.upload(ctx, where, i, tgbotapi.FileBytes{Name: file.Name, Bytes: file.Data})
 		if err != nil {
 			return "", err
@@ -86,7 +86,7 @@ func (f *files) send(ctx context.Context, where tgbotapi.Params, v bridge.View, 
 		return "", err
 	}
 	doc, err := f.fill(ctx, place.ref(), i, file, parts)
-	if platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // the next attempt sends another one
+	if platforms.Is(err, platforms.AboutDeleted, platforms.AboutFrozen) { // the next attempt sends another file
 		err = bridge.Wrap(bridge.CodeUnavailable, err, "telegram: the placeholder of a file is gone")
 	}
 	return doc, err

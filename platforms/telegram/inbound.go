@@ -22,7 +22,8 @@ type update struct {
 	Edited   *message  `json:"edited_message"`
 }
 
-// author returns who wrote the message of an update. It is empty for another update.
+// author returns the author of the message in an update. It is empty for any
+// other update.
 func (u update) author() string {
 	if u.Message == nil || u.Message.From == nil {
 		return ""
@@ -62,7 +63,7 @@ type message struct {
 	Forward json.RawMessage `json:"forward_origin"`
 	Copied  bool            `json:"is_automatic_forward"` // from the channel of the group
 
-	// What people send without words.
+	// Content that people send without text.
 	Photo     json.RawMessage `json:"photo"`
 	Sticker   json.RawMessage `json:"sticker"`
 	Voice     json.RawMessage `json:"voice"`
@@ -81,8 +82,8 @@ type message struct {
 	edited bool
 }
 
-// says reports whether a person sent the message. Telegram itself writes others,
-// such as the one about a pinned message.
+// says reports whether a person sent the message. Telegram itself sends other
+// messages, such as the one about a pinned message.
 func (m message) says() bool {
 	size := 0
 	for _, part := range []json.RawMessage{
@@ -94,7 +95,7 @@ func (m message) says() bool {
 	return m.words() != "" || m.Document != nil || size > 0
 }
 
-// at returns when a message was written.
+// at returns the time when a message was written.
 func (m message) at() time.Time {
 	if m.Date == 0 {
 		return time.Time{}
@@ -118,14 +119,15 @@ func (m message) standing() bridge.Standing {
 	return ""
 }
 
-// barred returns what the author of a message reads that does not count because of
-// the capacity in which it was written, and false for a message that counts.
+// barred returns the text for the author of a message that does not count
+// because of the author's capacity. It returns false for a message that counts.
 func (m message) barred() (why string, barred bool) {
 	right := bridge.Rights[m.standing()]
 	return right.Why, !right.Acts
 }
 
-// words returns what a person wrote, also below a picture or a file.
+// words returns the text that a person wrote, including a caption of a picture
+// or a file.
 func (m message) words() string { return cmp.Or(m.Text, m.Caption) }
 
 // inbound handles the updates: clicks, replies to prompts, commands, and groups
@@ -140,8 +142,8 @@ type inbound struct {
 	log      *slog.Logger
 }
 
-// read decodes an update. It returns the zero value, for which there is nothing to
-// do, for one that cannot be read.
+// read decodes an update. If the update cannot be read, it returns the zero
+// value, which needs no handling.
 func (in *inbound) read(raw []byte) update {
 	var u update
 	if err := json.Unmarshal(raw, &u); err != nil {
@@ -151,8 +153,8 @@ func (in *inbound) read(raw []byte) update {
 	return u
 }
 
-// handle records one update, and returns what follows: everything that needs
-// Telegram. An error means that it must be handled again.
+// handle records one update, and returns the remaining work that needs
+// Telegram. After an error, the update must be handled again.
 func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) (then func(context.Context), err error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*platforms.ClickTimeout)
 	defer cancel()
@@ -176,11 +178,11 @@ func (in *inbound) handle(ctx context.Context, sink bridge.Sink, u update) (then
 	}, err
 }
 
-// afterwards is the time limit for everything that follows a recorded update.
+// afterwards is the time limit for all work after a recorded update.
 const afterwards = 15 * time.Second
 
-// clicked takes a click on a control of a card or its menu. One that needs more
-// than a click asks for it first.
+// clicked handles a click on a control of a card or its menu. If the control
+// needs more than a click, it asks for the rest first.
 func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) func(context.Context) {
 	card := cb.Message.ref()
 	menu, err := in.prompts.menuOf(ctx, cb)
@@ -203,7 +205,7 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) f
 	return func(ctx context.Context) { in.answered(ctx, sink, cb, card, menu, v, draw) }
 }
 
-// answered tells a person what came of a click, and shows it on the card.
+// answered informs a person of the result of a click, and shows it on the card.
 func (in *inbound) answered(
 	ctx context.Context, sink bridge.Sink, cb callback, card bridge.MessageRef, menu awaited, v bridge.Verdict, draw drawing,
 ) {
@@ -223,15 +225,15 @@ func (in *inbound) answered(
 		}
 		return
 	}
-	// The card shows a draft. After a late click, the clicked copy may be one
-	// that the record does not know.
+	// The card shows a draft. The record may not contain the clicked copy if
+	// the click was late.
 	if err := draw(func() error { return platforms.Redraw(ctx, sink, card, *v.View, in.poster.update) }); err != nil {
 		in.log.Warn("card not updated", "error", err)
 	}
 }
 
-// received records a message from a person. In a person's own chat with the bot,
-// each message is for nod.
+// received records a message from a person. In a person's own chat with the
+// bot, each message is for nod.
 func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) (func(context.Context), error) {
 	if m.MovedTo != 0 {
 		return nil, in.chats.learn(ctx, m.ref().Channel, m.MovedTo)

@@ -14,8 +14,8 @@ import (
 // sent is the part of a message that nod reads.
 type sent struct {
 	ID int64 `json:"message_id"`
-	// Private is the ID of a message that only one person sees. Such a
-	// message has no other ID.
+	// Private is the ID of a message that only one person sees. Such a message
+	// has no other ID.
 	Private int64 `json:"ephemeral_message_id"`
 	Thread  int64 `json:"message_thread_id"`
 	// InTopic is true if Thread is a topic. Every reply in a supergroup has a
@@ -40,7 +40,7 @@ type sent struct {
 		} `json:"inline_keyboard"`
 	} `json:"reply_markup"`
 
-	short bool // it lacks a part of the text that nod sent
+	short bool // the message lacks a part of the text that nod sent
 }
 
 // buttons returns the labels of the buttons below a message.
@@ -84,8 +84,7 @@ func replyTo(message string) string {
 	return `{"message_id":` + message + `,"allow_sending_without_reply":true}`
 }
 
-// body returns the parameters that sending and editing a message have in
-// common.
+// body returns the parameters that are common to sending and editing a message.
 func body(m telegrammsg.Message) (tgbotapi.Params, error) {
 	params := tgbotapi.Params{"text": m.Text, "link_preview_options": `{"is_disabled":true}`}
 	if len(m.Entities) > 0 {
@@ -113,7 +112,7 @@ func (c *client) send(ctx context.Context, params tgbotapi.Params, m telegrammsg
 	return c.show(ctx, "sendMessage", params, m)
 }
 
-// edit changes a message and returns it as it is then. The result has no ID if
+// edit changes a message and returns the new message. The result has no ID if
 // nothing changed.
 func (c *client) edit(ctx context.Context, ref bridge.MessageRef, m telegrammsg.Message) (sent, error) {
 	return c.show(ctx, "editMessageText", tgbotapi.Params{"chat_id": ref.Channel, "message_id": ref.Message}, m)

@@ -25,9 +25,9 @@ type movedError struct{ to string }
 // Error implements error.
 func (e movedError) Error() string { return "the group became the supergroup " + e.to }
 
-// chats knows which basic groups became supergroups, and the copies of cards
-// there. A basic group that becomes one gets another ID, while the config and
-// the records of cards still name the old one.
+// chats remembers which basic groups became supergroups, and the copies of
+// cards there. A basic group gets another ID when it becomes a supergroup, but
+// the config and the records of cards still contain the old ID.
 type chats struct {
 	platform string
 	notes    platforms.Notes
@@ -48,8 +48,8 @@ func (c *chats) originalKey(copied bridge.MessageRef) string {
 	return "original:" + c.platform + ":" + copied.Channel + ":" + copied.Message
 }
 
-// current returns the ID of a chat: that of the supergroup if it was a basic
-// group.
+// current returns the current ID of a chat. For a former basic group, it is the
+// ID of the supergroup.
 func (c *chats) current(ctx context.Context, chat string) string {
 	if !strings.HasPrefix(chat, "-") || strings.HasPrefix(chat, supergroups) {
 		return chat
@@ -57,8 +57,8 @@ func (c *chats) current(ctx context.Context, chat string) string {
 	return c.noted(ctx, c.movedKey(chat), chat)
 }
 
-// known returns the IDs of a chat that the config may name: its own, and the
-// one that it had as a basic group.
+// known returns the IDs that the config may contain for a chat: its own ID, and
+// its ID as a basic group.
 func (c *chats) known(ctx context.Context, chat string) []string {
 	if was := c.noted(ctx, c.wasKey(chat), chat); was != chat {
 		return []string{chat, was}
@@ -95,9 +95,9 @@ func (c *chats) learn(ctx context.Context, from string, to int64) error {
 	return err
 }
 
-// copied remembers that a message shows a card of a basic group, until the
-// deadline and for a while after it. It returns the message that does, which is
-// another one if the card was already copied.
+// copied records that a message shows a card of a basic group, until some time
+// after the deadline. It returns the message that shows the card. This is an
+// earlier message if the card was already copied.
 func (c *chats) copied(ctx context.Context, card, message bridge.MessageRef, deadline time.Time) (bridge.MessageRef, error) {
 	ttl := max(0, time.Until(deadline)) + copiedFor
 	if _, err := c.notes.PutNote(ctx, c.originalKey(message), card.Channel+":"+card.Message, ttl); err != nil {
@@ -107,7 +107,8 @@ func (c *chats) copied(ctx context.Context, card, message bridge.MessageRef, dea
 	return bridge.MessageRef{Channel: message.Channel, Message: first}, err
 }
 
-// shown returns the message that shows a card: its copy, if there is one.
+// shown returns the message that shows a card. If the card has a copy, this is
+// the copy.
 func (c *chats) shown(ctx context.Context, card bridge.MessageRef) bridge.MessageRef {
 	chat := c.current(ctx, card.Channel)
 	if chat == card.Channel {
@@ -119,7 +120,7 @@ func (c *chats) shown(ctx context.Context, card bridge.MessageRef) bridge.Messag
 	return card
 }
 
-// recorded returns the card that a message shows, as its record names it.
+// recorded returns the card that a message shows, in the form of its record.
 func (c *chats) recorded(ctx context.Context, message bridge.MessageRef) bridge.MessageRef {
 	if !strings.HasPrefix(message.Channel, supergroups) {
 		return message

@@ -7,9 +7,9 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// order makes what a card shows follow the order of what was done to it, although
-// nothing is recorded later because the card is being drawn. It is safe for
-// concurrent use.
+// order applies changes to a card in the order in which people made them, so
+// that no change is recorded later only because the card is being drawn. It is
+// safe for concurrent use.
 type order struct {
 	recording platforms.KeyedMutex
 	drawings  platforms.KeyedMutex
@@ -19,10 +19,11 @@ type order struct {
 	newest map[string]int64 // by card, until it is drawn
 }
 
-// drawing draws what was done to a card, unless something newer was done to it.
+// drawing draws a change of a card, unless there is a newer change.
 type drawing func(draw func() error) error
 
-// inOrder records what a person did to a card, and returns what draws it.
+// inOrder records a change that a person made to a card. It returns a function
+// that draws the change.
 func (p *poster) inOrder(card bridge.MessageRef, record func() (bridge.Verdict, error)) (bridge.Verdict, drawing, error) {
 	key, o := card.Channel+"/"+card.Message, &p.order
 	defer o.recording.Lock(key)()

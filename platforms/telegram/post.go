@@ -34,7 +34,7 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 		return bridge.MessageRef{}, err
 	}
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
-	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is silent
+	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is sent without a notification
 		params["disable_notification"] = "true"
 	}
 	if d.Thread != "" && d.Thread != general {
@@ -95,7 +95,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	return card.ref(), nil
 }
 
-// update draws a card again, and removes the prompts that it no longer needs.
+// update draws a card again, and removes prompts that it no longer needs.
 func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	ref := p.chats.shown(ctx, card)
 	err := p.redraw(ctx, ref, v, parts)
@@ -106,7 +106,7 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 		}
 	}
 	if err == nil {
-		p.prompts.invite(ctx, ref, v) // for as long as it is open now
+		p.prompts.invite(ctx, ref, v) // for the time that it is still open
 	}
 	var open bridge.ID
 	if !v.Record.State.Final() || render.TakesMessages(v) {
@@ -119,8 +119,8 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 }
 
 // repost posts the card of a basic group in the supergroup that the group
-// became, and returns the message. It has no controls yet: a click on it counts
-// for the card only after the message is remembered as its copy.
+// became, and returns the message. The message has no controls yet, because a
+// click counts for the card only after the message is recorded as its copy.
 func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.View) (bridge.MessageRef, error) {
 	bare, err := telegrammsg.Build(v.Unfinished())
 	if err != nil {
@@ -140,14 +140,14 @@ func (p *poster) repost(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 	}
 	p.prompts.invite(ctx, message, v)
 	first, err := p.chats.copied(ctx, card, message, v.Record.Interaction.Deadline)
-	if err == nil && first.Message != message.Message { // another daemon was faster
+	if err == nil && first.Message != message.Message { // another daemon posted it first
 		p.client.remove(ctx, message)
 	}
 	return first, err
 }
 
-// redraw edits a card. An edit without a keyboard removes it: while the file is
-// missing, the card has none.
+// redraw edits a card. An edit without a keyboard removes the keyboard, because
+// a card whose file is missing has no controls.
 func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	m, err := telegrammsg.Build(v)
 	if err != nil {
@@ -175,8 +175,8 @@ func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View,
 	return p.client.paced(ctx, ref.Channel, turn, func() error { return p.change(ctx, ref, v, m) })
 }
 
-// change changes a card. If it then does not show what it should, change takes
-// its controls away.
+// change changes a card. If the result does not show the complete card, it
+// removes the controls.
 func (p *poster) change(ctx context.Context, ref bridge.MessageRef, v bridge.View, m telegrammsg.Message) error {
 	changed, err := p.client.edit(ctx, ref, m)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *poster) change(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 }
 
 // stays makes the error of an edit final if the chat is a basic group that
-// became a supergroup: old messages stay in the basic group.
+// became a supergroup, because old messages stay in the basic group.
 func stays(err error) error {
 	if _, moved := errors.AsType[movedError](err); moved {
 		return platforms.Row{About: platforms.AboutFrozen}.Err(err, "telegram: the card is in a basic group that became a supergroup")
@@ -215,7 +215,7 @@ func (p *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.Re
 	turn := platforms.Turn{Key: card.Message + r.Text, Rank: platforms.RankAsk}
 	return p.client.paced(ctx, card.Channel, turn, func() error {
 		got, err := p.client.send(ctx, params, telegrammsg.Reminder(r))
-		if err == nil && replies && got.ID != 0 && got.ReplyTo == nil { // Telegram drops a reply to nothing
+		if err == nil && replies && got.ID != 0 && got.ReplyTo == nil { // Telegram ignores a missing message
 			err = platforms.Row{About: platforms.AboutDeleted}.Err(nil, "telegram: the card was deleted")
 		}
 		return err

@@ -31,9 +31,9 @@ type prompts struct {
 	log     *slog.Logger
 }
 
-// open asks for the text or the decision that a click on a card needs. The prompt
-// is a message of its own: a reply keyboard on the card itself would make the
-// card uneditable. Menu is the menu that was clicked, or the zero value.
+// open asks for the text or the decision that a click on a card requires. The
+// prompt is a separate message, because a reply keyboard on the card would make
+// the card uneditable. Menu is the clicked menu, or the zero value.
 func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb callback, card bridge.MessageRef, menu awaited) {
 	form, v, err := sink.Form(ctx, c)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	var asked bridge.MessageRef
 	note := ""
 	where := card
-	if i.Private { // its prompts are next to the message that shows it
+	if i.Private { // its prompts are next to the message that shows the request
 		where = cb.Message.ref()
 	}
 	switch {
@@ -85,8 +85,8 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	p.replies.answer(ctx, cb, note, false)
 }
 
-// promptedFor returns the interaction that a form belongs to, and the end of the
-// time in which the form is of use.
+// promptedFor returns the interaction of a form, and the time when the form
+// becomes useless.
 func promptedFor(f bridge.Form) (bridge.Interaction, time.Time) {
 	i := f.View.Record.Interaction
 	if render.IsSession(f.View) {
@@ -109,8 +109,8 @@ func (p *prompts) send(ctx context.Context, f bridge.Form, cb callback, card bri
 }
 
 // offer posts the menu of a form. In a group, only the person who clicked sees
-// it if the server can do that. A server that cannot shows it to everyone, as a
-// reply to the card: what it offers is open to everyone who may answer.
+// the menu, if the server supports that. Otherwise, everyone sees it, as a
+// reply to the card, because everyone who may answer may use it.
 func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card bridge.MessageRef) (bridge.MessageRef, error) {
 	m, err := telegrammsg.Menu(f)
 	if err != nil {
@@ -135,8 +135,8 @@ func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card br
 	return posted.ref(), err
 }
 
-// review posts the menu in which a person confirms what a reply changed. It takes
-// the place of the prompt.
+// review posts the menu in which a person confirms a change from a reply. It
+// replaces the prompt.
 func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.Form) {
 	menu, err := telegrammsg.Menu(f)
 	if err != nil {
@@ -155,8 +155,8 @@ func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.For
 	}
 }
 
-// menuOf returns the menu that a click was on, and what it belongs to. It
-// returns the zero value for a click on a card.
+// menuOf returns the menu of a click, and the interaction and the person that
+// it belongs to. It returns the zero value for a click on a card.
 func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
 	private := cb.Message.Chat.ID > 0 // it may show a private request, with all controls
 	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) && !private {
@@ -169,7 +169,7 @@ func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
 	return a, err
 }
 
-// notPrompted returns what to tell a person whose click posted no prompt.
+// notPrompted returns the text for a person whose click posted no prompt.
 func notPrompted(err error) string {
 	if bridge.ErrorCode(err) == bridge.CodeUnsupported && platforms.AboutOf(err) == "" {
 		return bridge.PublicError(err).Message
@@ -177,8 +177,8 @@ func notPrompted(err error) string {
 	return platforms.NotAsked("Telegram", err)
 }
 
-// replyToken returns the token of the control that a reply stands for: the
-// complete answer if there is one question, and otherwise one step of it.
+// replyToken returns the token of the control that a reply replaces: the
+// complete answer if there is one question, or one step of the answer.
 func replyToken(f bridge.Form) string {
 	q, o := f.Control.Question, f.Control.Option
 	i := f.View.Record.Interaction
@@ -190,9 +190,9 @@ func replyToken(f bridge.Form) string {
 	return f.View.Token(bridge.ActionSubmit, q, o)
 }
 
-// replied takes a text that answers a prompt or a card. It passes on a reply to
-// any other message, and refuses one to the prompt of another person. It returns
-// what follows. An error means that the reply must be handled again.
+// replied handles a text that answers a prompt or a card. It passes on a reply
+// to any other message, and refuses a reply to the prompt of another person. It
+// returns the remaining work. After an error, the reply must be handled again.
 func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	m.ReplyTo.Chat = m.Chat
 	prompt := m.ReplyTo.ref()
@@ -213,7 +213,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 		return say(why + " Nothing was recorded."), nil
 	case foreign:
 		return say("This is not your question. Nothing was recorded. Click the button on the card to answer yourself."), nil
-	case strings.TrimSpace(m.words()) == "": // it would leave an optional question empty
+	case strings.TrimSpace(m.words()) == "": // an optional question would stay empty
 		return func(ctx context.Context) { p.replies.confide(ctx, m, noteWordless, noteWordless) }, nil
 	case a.User == "":
 		return p.onCard(ctx, sink, actor, m, a)
@@ -227,7 +227,7 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 	return func(ctx context.Context) { p.entered(ctx, sink, m, prompt, a, v, draw) }, nil
 }
 
-// entered tells a person what came of a text, and removes its prompt.
+// entered informs a person of the result of a text, and removes its prompt.
 func (p *prompts) entered(
 	ctx context.Context, sink bridge.Sink, m message, prompt bridge.MessageRef, a awaited, v bridge.Verdict, draw drawing,
 ) {

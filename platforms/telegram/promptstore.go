@@ -15,7 +15,7 @@ import (
 )
 
 // awaited is the content of the note for a prompt, a menu, or a card that takes
-// replies: what a reply to it, or a click on it, belongs to.
+// replies. It identifies the control to which a reply or a click belongs.
 type awaited struct {
 	Token       string            `json:"t"` // empty for a menu, which takes no reply
 	User        string            `json:"u"` // empty for a card, which everyone may reply to
@@ -25,7 +25,7 @@ type awaited struct {
 	Option      int               `json:"o"`
 }
 
-// click returns the click that a reply with a text stands for, without its
+// click returns the click that corresponds to a reply with a text, without its
 // message.
 func (a awaited) click(who bridge.Actor, text string) bridge.Click {
 	c := bridge.Click{Token: a.Token, Actor: who}
@@ -40,8 +40,8 @@ func (a awaited) click(who bridge.Actor, text string) bridge.Click {
 	return c
 }
 
-// states reports whether it is a menu that states what decisions do, rather than
-// a message that shows a private request.
+// states reports whether it is a menu that states the effect of decisions,
+// rather than a message that shows a private request.
 func (a awaited) states() bool {
 	return a.User != "" && a.Token == "" && a.Option != bridge.OptionReview && a.Option != bridge.OptionRead
 }
@@ -58,8 +58,8 @@ type promptStore struct {
 	posting map[string][]chan struct{} // by person
 }
 
-// posts announces that prompts are being posted for a person, who may see one before
-// it is remembered. The result ends that.
+// posts records that prompts are being posted for a person, who may see one
+// before it is stored. The returned function ends that.
 func (s *promptStore) posts(user string) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,13 +79,14 @@ func (s *promptStore) posts(user string) (done func()) {
 	}
 }
 
-// replyKey is the key of the note with what a reply to a prompt belongs to.
+// replyKey is the key of the note that identifies the purpose of a reply to a
+// prompt.
 func (s *promptStore) replyKey(prompt bridge.MessageRef) string {
 	return "reply:" + s.platform + ":" + prompt.Channel + ":" + prompt.Message
 }
 
-// askedKey is the key of the note that names the person whom a card prompted as
-// the nth.
+// askedKey is the key of the note that names the nth person whom a card
+// prompted.
 func (s *promptStore) askedKey(card bridge.MessageRef, n int) string {
 	return "asked:" + s.platform + ":" + card.Channel + ":" + card.Message + ":" + strconv.Itoa(n)
 }
@@ -95,14 +96,14 @@ func (s *promptStore) openKey(card bridge.MessageRef, user string) string {
 	return "open:" + s.platform + ":" + card.Channel + ":" + card.Message + ":" + user
 }
 
-// remember stores what a reply to a prompt belongs to. It replaces the prompt
-// that the person had for the same card.
+// remember stores the purpose of a reply to a prompt. It replaces the person's
+// earlier prompt for the same card.
 func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a awaited, deadline time.Time) error {
 	ttl := time.Until(deadline) + time.Hour // a late reply gets an answer
 	if err := s.put(ctx, prompt, a, ttl); err != nil {
 		return err
 	}
-	for n := 0; ; n++ { // the first free place of the card, or the person's own
+	for n := 0; ; n++ { // the first free number of the card, or the person's own
 		user, err := s.notes.PutNote(ctx, s.askedKey(a.Card, n), a.User, ttl)
 		if err != nil {
 			return err
@@ -114,7 +115,7 @@ func (s *promptStore) remember(ctx context.Context, prompt bridge.MessageRef, a 
 	return s.replace(ctx, prompt, a, ttl)
 }
 
-// put stores what a reply to a message belongs to.
+// put stores the purpose of a reply to a message.
 func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, ttl time.Duration) error {
 	raw, err := json.Marshal(a)
 	if err != nil {
@@ -124,8 +125,8 @@ func (s *promptStore) put(ctx context.Context, m bridge.MessageRef, a awaited, t
 	return err
 }
 
-// replace makes a prompt the open one of a person for a card, and removes the
-// one before.
+// replace makes a prompt the open prompt of a person for a card, and removes
+// the previous one.
 func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a awaited, ttl time.Duration) error {
 	key, at := s.openKey(a.Card, a.User), place(a.Card, prompt)
 	before, err := s.notes.PutNote(ctx, key, at, ttl)
@@ -136,9 +137,9 @@ func (s *promptStore) replace(ctx context.Context, prompt bridge.MessageRef, a a
 	return s.notes.SetNote(ctx, key, at, ttl)
 }
 
-// awaits returns what a person's reply to a prompt, or click on it, belongs to, or the
-// zero value if the prompt awaits nothing. It first waits for prompts that are being
-// posted for the person.
+// awaits returns the purpose of a person's reply to a prompt, or click on it.
+// It returns the zero value if the prompt has no purpose. It first waits for
+// prompts that are being posted for the person.
 func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef, user string) (awaited, error) {
 	s.mu.Lock()
 	posting := slices.Clone(s.posting[user])
@@ -157,7 +158,7 @@ func (s *promptStore) awaits(ctx context.Context, prompt bridge.MessageRef, user
 	return s.stored(ctx, prompt)
 }
 
-// stored returns what is stored for a prompt, or the zero value.
+// stored returns the stored purpose of a prompt, or the zero value.
 func (s *promptStore) stored(ctx context.Context, prompt bridge.MessageRef) (awaited, error) {
 	var a awaited
 	raw, err := s.notes.Note(ctx, s.replyKey(prompt))

@@ -13,21 +13,21 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// replies tells people what came of a click or a message.
+// replies informs people of the results of clicks and messages.
 type replies struct {
 	client *client
 	log    *slog.Logger
 }
 
-// answer ends a click: until then its button keeps loading. The note may be
-// empty. An alert stays until the person closes it. It holds only the beginning
-// of a long note, of which the person gets the whole in a message.
+// answer ends a click. Until then, its button shows a loading state. The note
+// may be empty. An alert stays until the person closes it. It holds only the
+// start of a long note. The person gets the complete note in a message.
 func (r *replies) answer(ctx context.Context, cb callback, note string, alert bool) {
 	r.tell(ctx, cb, bridge.Verdict{Note: note}, alert)
 }
 
-// tell is answer with the note of a verdict. An alert cannot show times in the zone of
-// its reader, as a message does, so it says how far away they are.
+// tell is answer with the note of a verdict. Unlike a message, an alert cannot
+// show times in the reader's time zone, so it shows them relative to now.
 func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert bool) {
 	note := render.Relative(v.Note, time.Now())
 	if alert && !telegrammsg.FitsToast(note) && r.whisper(ctx, cb, v.Note) {
@@ -47,7 +47,7 @@ func (r *replies) tell(ctx context.Context, cb callback, v bridge.Verdict, alert
 	}
 }
 
-// send sends a person a message. A repeated one is better than none.
+// send sends a person a message. A duplicate is better than no message.
 func (r *replies) send(ctx context.Context, to tgbotapi.Params, m telegrammsg.Message) error {
 	return platforms.Told(ctx, platforms.ToldWithin, func(bool) error {
 		_, err := r.client.send(ctx, to, m)
@@ -55,9 +55,10 @@ func (r *replies) send(ctx context.Context, to tgbotapi.Params, m telegrammsg.Me
 	})
 }
 
-// whisper sends a note to the person who clicked, and reports whether it is
-// shown where they clicked: only to them in a group, if the server can do that,
-// and otherwise in their own chat with the bot.
+// whisper sends a note to the person who clicked, and reports whether the note
+// is in the chat of the click. In a group, only that person sees it, if the
+// server supports that. Otherwise, it goes to the person's own chat with the
+// bot.
 func (r *replies) whisper(ctx context.Context, cb callback, note string) bool {
 	if cb.Message.Chat.ID != cb.From.ID {
 		err := r.client.whisper(ctx, cb, telegrammsg.Whisper(note))
@@ -79,12 +80,12 @@ const (
 	noteNoChat = "Nothing was recorded: this needs your signature. Open a chat with this bot, click Start, and approve again."
 )
 
-// offer sends a note with a link to a person's own chat with the bot, and
-// returns what to say where they clicked.
+// offer sends a note with a link to a person's own chat with the bot. It
+// returns the text for the chat of the click.
 func (r *replies) offer(ctx context.Context, user, note, link string) string {
 	to := tgbotapi.Params{"chat_id": user}
 	err := r.send(ctx, to, telegrammsg.Offer(note, link))
-	if platforms.Is(err, platforms.AboutContent) { // no button takes an address such as localhost
+	if platforms.Is(err, platforms.AboutContent) { // no button accepts an address such as localhost
 		err = r.send(ctx, to, telegrammsg.Reply(note+"\n"+link))
 	}
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *replies) offer(ctx context.Context, user, note, link string) string {
 	return noteLinked
 }
 
-// say answers a typed message where it was written: Telegram has no private
+// say answers a typed message in its chat, because Telegram has no private
 // answer to a message in a group.
 func (r *replies) say(ctx context.Context, m message, note string) {
 	if err := r.send(ctx, answering(m.ref()), telegrammsg.Reply(note)); err != nil {
@@ -103,8 +104,8 @@ func (r *replies) say(ctx context.Context, m message, note string) {
 }
 
 // confide answers a typed message in the person's own chat with the bot. A bot
-// can write there only after the person has clicked Start. Until then, the chat
-// of the message gets the other note.
+// can write there only after the person has clicked Start. Until then, the
+// other note goes to the chat of the message.
 func (r *replies) confide(ctx context.Context, m message, note, otherwise string) {
 	err := r.send(ctx, tgbotapi.Params{"chat_id": m.From.id()}, telegrammsg.Reply(note))
 	switch {

@@ -11,12 +11,12 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// noteStart tells a person why nod cannot show them a private request. A bot can
-// write to a person only after they have clicked Start.
+// noteStart explains to a person why nod cannot show them a private request. A
+// bot can write to a person only after they have clicked Start.
 const noteStart = "This request is private. Open a chat with this bot, click Start, and click the button again. Nothing was recorded."
 
-// reveals reports whether a form shows a private request rather than asking for
-// something.
+// reveals reports whether a form shows a private request instead of asking for
+// input.
 func reveals(f bridge.Form) bool {
 	o := f.Control.Option
 	return f.Control.Action == bridge.ActionInput && (o == bridge.OptionReview || o == bridge.OptionRead)
@@ -55,7 +55,7 @@ func (p *prompts) revealAgain(ctx context.Context, v bridge.View, a awaited) {
 }
 
 // redrawRevealed draws the message that shows a private request again. Its file
-// is above it already.
+// is already above it.
 func (p *poster) redrawRevealed(ctx context.Context, at bridge.MessageRef, v bridge.View) error {
 	v.Revealed, v.Mentions = true, nil
 	m, err := telegrammsg.Build(v)
@@ -65,8 +65,8 @@ func (p *poster) redrawRevealed(ctx context.Context, at bridge.MessageRef, v bri
 	return platforms.Told(ctx, afterwards, func(bool) error { return p.edit(ctx, at, v, m) })
 }
 
-// place returns the note that names a prompt for a card, and promptAt the prompt
-// of such a note. Prompts for private requests are in another chat.
+// place returns the note that names a prompt for a card. promptAt returns the
+// prompt of such a note. Prompts for private requests are in another chat.
 func place(card, prompt bridge.MessageRef) string {
 	if prompt.Channel == card.Channel {
 		return prompt.Message

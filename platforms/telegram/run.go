@@ -20,7 +20,7 @@ import (
 
 const (
 	pollFor    = 25 * time.Second // the server caps it at 50
-	pollGrace  = 10 * time.Second // a poll that takes longer than both has stalled and is given up
+	pollGrace  = 10 * time.Second // a poll that takes longer than both has stalled and is abandoned
 	maxBody    = 1 << 20
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 15 * time.Second
@@ -101,8 +101,8 @@ func (r *receiver) poll(ctx context.Context, sink bridge.Sink) error {
 	return nil
 }
 
-// rivalFor is the time without a conflict after which no other program polls: each
-// long poll of one ends that of the other.
+// rivalFor is the time without a conflict after which no other program polls.
+// Each long poll of one program ends the long poll of the other.
 const rivalFor = 2 * (pollFor + pollGrace)
 
 // connected records that Telegram answered a poll.
@@ -143,7 +143,7 @@ func updateID(raw json.RawMessage) int64 {
 	return u.ID
 }
 
-// fetch asks for the updates from offset on, and confirms those before it.
+// fetch requests the updates from offset on, and confirms all earlier updates.
 func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, error) {
 	callCtx, cancel := context.WithTimeout(ctx, pollFor+pollGrace)
 	defer cancel()
@@ -152,7 +152,7 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 		params["offset"] = strconv.FormatInt(offset, 10)
 	}
 	if !r.health.Connected() {
-		params["timeout"] = "0" // answer at once, so that health is known
+		params["timeout"] = "0" // do not wait, so that the health is known
 	}
 	var batch []json.RawMessage
 	err := r.client.call(callCtx, "getUpdates", params, &batch)
@@ -176,10 +176,10 @@ const (
 )
 
 // begin starts to handle an update. The messages of a person keep their order.
-// Polling goes on in the meantime.
+// Polling continues in the meantime.
 func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.Work, raw json.RawMessage) {
 	u := r.inbound.read(raw)
-	u.ID = updateID(raw) // also of an update that cannot be read
+	u.ID = updateID(raw) // even if the update cannot be read
 	wait, leave := r.lanes.Enter(u.author())
 	recorded := false
 	turn := func() {
@@ -230,10 +230,10 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 			return
 		}
-		if then != nil { // the next update must not wait for it
+		if then != nil { // the next update must not wait for this
 			w.Header().Set("Connection", "close")
 		}
-		w.Header().Set("Content-Length", "0") // the answer is complete at once
+		w.Header().Set("Content-Length", "0") // the response is complete at once
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush() // before anything is said; a recorder in a test cannot
 		if then != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-// lacking is the set of features that a server was found to lack. A daemon
-// tries each once.
+// lacking is the set of features that a server lacks. A daemon tries each
+// feature once.
 type lacking struct{ features atomic.Uint32 }
 
 func (l *lacking) get() telegrammsg.Features { return telegrammsg.Features(l.features.Load()) }
@@ -46,7 +46,7 @@ func (c *client) show(ctx context.Context, method string, params tgbotapi.Params
 	}
 }
 
-// squeeze returns a text without what Telegram may trim or drop from it.
+// squeeze returns a text without the characters that Telegram may trim or drop.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) {
@@ -56,10 +56,10 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// whisper shows a message to the person who clicked, and to no one else. An older
-// server ignores the parameter that says so, but refuses the disabled button
-// that the message must have. Therefore whisper never repeats the call without
-// it, and it deletes a message that is not ephemeral.
+// whisper shows a message only to the person who clicked. An older server
+// ignores the parameter for this, but refuses the disabled button that the
+// message must have. Therefore, whisper never repeats the call without the
+// button, and deletes a message that is not ephemeral.
 func (c *client) whisper(ctx context.Context, cb callback, m telegrammsg.Message) error {
 	unable := bridge.Errorf(bridge.CodeUnsupported, "telegram: the server has no ephemeral messages")
 	if m.Uses()&telegrammsg.DisabledButtons == 0 || m.Without(c.lacks.get()).Uses() != m.Uses() {
@@ -108,7 +108,7 @@ func (c *client) try(ctx context.Context, f telegrammsg.Feature) (bool, error) {
 		return false, nil
 	}
 	if platforms.Is(err, platforms.AboutChannel) {
-		return true, nil // there is no such chat
+		return true, nil // the chat does not exist
 	}
 	return true, err
 }

@@ -34,9 +34,9 @@ func (po *poster) noteSteering(
 	return note.ref(), err
 }
 
-// passOn passes a reply to a card that is not an answer to the sink, which knows
-// whether it is for an agent. It returns what follows. An error means that the reply
-// must be handled again.
+// passOn passes a reply to a card that is not an answer to the sink, because
+// the sink knows whether the reply is for an agent. It returns the remaining
+// work. After an error, the reply must be handled again.
 func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	listener, ok := sink.(bridge.Listener)
 	if !ok {
@@ -46,7 +46,7 @@ func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Act
 	v, err := listener.Reply(ctx, bridge.Said{
 		Actor: actor, Card: bridge.MessageRef{Channel: to.Channel, Message: to.Message}, Message: own.Message, In: own.Thread,
 		Text: m.words(), At: m.at(), Standing: m.standing(),
-		After: func(bridge.MessageRef) bool { return true }, // it names the card
+		After: func(bridge.MessageRef) bool { return true }, // the reply names the card
 	})
 	if err == nil && v.Note == "" && v.Kind == "" && m.Chat.ID == m.From.ID && !m.edited { // each message there is for nod
 		v.Note = bridge.NoteToBot

@@ -1,9 +1,9 @@
 // Package telegram connects nod to a Telegram bot by long polling or a
 // webhook.
 //
-// The SDK speaks Bot API 5.5 and is not maintained. Its MakeRequest and
-// UploadFiles carry everything. Its update loop is not used, because it
-// confirms updates before they are handled and prints the token.
+// The SDK supports Bot API 5.5 and is not maintained. nod makes all calls with
+// its MakeRequest and UploadFiles. nod does not use its update loop, because
+// the loop confirms updates before they are handled and prints the token.
 //
 // The package calls Telegram and takes its updates. A click is applied by the
 // sink. Texts and keyboards belong in package telegrammsg.
@@ -30,15 +30,15 @@ type Options struct {
 	Token string
 	// WebhookURL selects the webhook. If it is empty, nod polls.
 	WebhookURL string
-	// APIURL is the address of a Bot API server, without the /bot… part. If
-	// empty, nod uses Telegram's own.
+	// APIURL is the address of a Bot API server, without the /bot… part. If it
+	// is empty, nod uses Telegram's own server.
 	APIURL     string
 	HTTPClient *http.Client
-	NoPacing   bool // leave the pace to the service's own limits
+	NoPacing   bool // use only the service's own rate limits
 	// Turns shares the rate limits with other daemons. If it is nil, nothing
 	// is delayed.
 	Turns bridge.Turns
-	Notes platforms.Notes // keeps what a typed reply belongs to
+	Notes platforms.Notes // stores the purpose of typed replies
 	Log   *slog.Logger
 }
 
@@ -87,8 +87,8 @@ func New(o Options) (*Platform, error) {
 }
 
 // WebhookSecret returns the secret that Telegram sends with each update to the
-// webhook. It depends on nothing but the token, so all daemons of a bot use the
-// same one.
+// webhook. It depends only on the token, so all daemons of a bot use the same
+// one.
 func WebhookSecret(token string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte("nod telegram webhook"))
@@ -145,9 +145,9 @@ func (p *Platform) Run(ctx context.Context, sink bridge.Sink) error { return p.r
 // and everything while polling.
 func (p *Platform) Handler(sink bridge.Sink) http.Handler { return p.receiver.handler(sink) }
 
-// Post implements bridge.Platform. Telegram has no idempotent post: after an
-// answer that was lost, a second card appears, and the first one is closed
-// when someone clicks it.
+// Post implements bridge.Platform. Telegram has no idempotent post. If a
+// response is lost, a second card appears, and the first card closes when
+// someone clicks it.
 func (p *Platform) Post(ctx context.Context, d bridge.Destination, v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error) {
 	return p.poster.post(ctx, d, v, parts)
 }
@@ -159,8 +159,8 @@ func (p *Platform) Update(ctx context.Context, ref bridge.MessageRef, v bridge.V
 	return p.poster.update(ctx, ref, v, parts)
 }
 
-// Remind implements bridge.ReminderPoster: a reply to the card that mentions only
-// the users of the reminder, whatever its text contains.
+// Remind implements bridge.ReminderPoster. It replies to the card. The reply
+// mentions only the users of the reminder, regardless of its text.
 func (p *Platform) Remind(ctx context.Context, _ bridge.Destination, card bridge.MessageRef, r bridge.Reminder) error {
 	return p.poster.remind(ctx, card, r)
 }
@@ -198,8 +198,8 @@ func (p *Platform) DirectChannel(user string) string { return user }
 // Pings implements bridge.Mentioner: Telegram has no mention of a group.
 func (p *Platform) Pings(context.Context, string) bool { return false }
 
-// Diagnose implements bridge.Diagnoser. It asks for no updates: that would end
-// the poll of a daemon that runs.
+// Diagnose implements bridge.Diagnoser. It does not ask for updates, because
+// that would end the poll of a running daemon.
 func (p *Platform) Diagnose(ctx context.Context, needs bridge.Needs) []bridge.Finding {
 	return p.doctor.diagnose(ctx, needs)
 }
