@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Ask holds what an agent sends to open an interaction. The interaction, its
-// digests and the next round all use a copy of the complete struct.
+// Ask holds the data that an agent sends to open an interaction. The
+// interaction, its digests and the next round all use a copy of the complete
+// struct.
 type Ask struct {
 	// Kind defaults to approval if Approval is set, and to ask otherwise.
 	Kind      Kind       `json:"kind,omitempty"`

@@ -125,7 +125,7 @@ type AuditLog interface {
 	// after the entry with an ID. An empty ID starts at the oldest entry that
 	// is kept.
 	AuditEntries(ctx context.Context, after string, limit int) ([]AuditEntry, error)
-	// AuditCounts returns what Redis reports about the journal now.
+	// AuditCounts returns the current counters of Redis for the journal.
 	AuditCounts(context.Context) (AuditCounts, error)
 	// AuditNewest returns up to limit entries before a cursor, newest first,
 	// and the cursor of the next page. The cursor is empty after the last page.

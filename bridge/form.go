@@ -64,7 +64,7 @@ func (f Field) Check(a Answer, other string) (Answer, string) {
 	return TextAnswer(strings.Join(all, "\n")), ""
 }
 
-// Labels returns an answer as people see it; see [Question.Labels].
+// Labels returns an answer in the form that people see; see [Question.Labels].
 func (f Field) Labels(a Answer) string {
 	if f.lines != nil && !a.Empty() {
 		return strings.Join(splitLines(a.Text), ", ")

@@ -67,7 +67,8 @@ func CompareMessages(a, b string) int {
 	return cmp.Or(cmp.Compare(len(at), len(bt)), strings.Compare(at, bt), cmp.Compare(len(an), len(bn)), strings.Compare(an, bn))
 }
 
-// OneLine returns text on one line, as people see it; see [visible.Line].
+// OneLine returns text on one line, in the form that people see; see
+// [visible.Line].
 func OneLine(s string) string { return visible.Line(s) }
 
 // Reach describes whether nod can reach a destination.

@@ -141,7 +141,8 @@ type Reports interface {
 	ListReported(ctx context.Context, agent string) ([]SessionStatus, error)
 }
 
-// SessionView holds what a message shows of the session of its interaction.
+// SessionView holds the data of a session that the message of an interaction
+// shows.
 type SessionView struct {
 	Status SessionStatus
 	// The other fields are set only for the message of the session. Pending lists

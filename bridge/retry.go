@@ -29,7 +29,7 @@ var ErrFrozen = errors.New("the message cannot be changed")
 // replicas have confirmed. It may be lost, and counts for no one until they have.
 var ErrUnconfirmed = errors.New("not confirmed by the replicas")
 
-// NotRecorded returns what a person reads whose click ended in an error.
+// NotRecorded returns the text for a person whose click ended in an error.
 func NotRecorded(err error) string {
 	if errors.Is(err, ErrUnconfirmed) {
 		return NoteUnconfirmed

@@ -206,7 +206,7 @@ const (
 	Archive Stream = "archive"
 )
 
-// Census holds what a database counts about a stream.
+// Census holds the counters of a database for a stream.
 type Census struct {
 	Last string // ID of the newest entry that was ever added; empty if none was added
 	// Added is the number of entries that were ever added. It is 0 if the database

@@ -187,7 +187,7 @@ func visit(v reflect.Value, f func(key string, v reflect.Value)) {
 	}
 }
 
-// settled returns what an entry of a map by platform holds.
+// settled returns the content of an entry of a map by platform.
 func settled(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Interface {
 		return v.Elem().Elem()

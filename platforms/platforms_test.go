@@ -190,7 +190,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// drawn is a sink that records what became of a card.
+// drawn is a sink that records the outcome of a card.
 type drawn struct {
 	bridge.Sink
 	err error
@@ -202,7 +202,7 @@ func (d *drawn) Drawn(ctx context.Context, _ bridge.View, failed error) error {
 	return d.err
 }
 
-// TestRedraw checks that the sink hears what became of a card, even if the caller
+// TestRedraw checks that the sink hears the outcome of a card, even if the caller
 // has left.
 func TestRedraw(t *testing.T) {
 	t.Parallel()

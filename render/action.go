@@ -193,8 +193,8 @@ func prompted(i bridge.Interaction) Action {
 	return Action{Head: head, Short: doc[0].Spans, Verb: LabelAllow, leads: true}
 }
 
-// toolName returns the name of a tool as people know it: mcp__files__read is
-// "files › read".
+// toolName returns the name of a tool in the form that people know:
+// mcp__files__read is "files › read".
 func toolName(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		if server, name, ok := strings.Cut(rest, "__"); ok && server != "" && name != "" {

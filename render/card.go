@@ -88,7 +88,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	return c
 }
 
-// planFeedback returns what a person wrote about a plan.
+// planFeedback returns a person's feedback on a plan.
 func planFeedback(r bridge.Record, fields []bridge.Field) []Block {
 	if r.State != bridge.StateAnswered || r.Response.Actor == nil {
 		return nil
@@ -232,7 +232,7 @@ func approvedAs(r bridge.Record) bridge.Interaction {
 	return i
 }
 
-// approvalBody returns what an approval shows below its headline. The facts
+// approvalBody returns the content of an approval below its headline. The facts
 // come before the agent's own words. A closed card repeats the action, struck
 // through if it was refused.
 func approvalBody(r bridge.Record, act Action) []Block {

@@ -39,8 +39,9 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	return label
 }
 
-// longer returns what a longer approval covers, in one of three words: repeats of the
-// request, what a rule matches, or what the agent remembers.
+// longer returns the coverage of a longer approval in one of three words:
+// repeats of the request, everything that a rule matches, or everything that
+// the agent remembers.
 func longer(i bridge.Interaction, repeats, rule, kept string) string {
 	switch {
 	case i.Approval.AgentRemembers:

@@ -273,7 +273,7 @@ func why(v bridge.View) []Block {
 	return append(append(out, covered(r)...), change(r)...)
 }
 
-// result returns what the agent reported about a response.
+// result returns the agent's report about a response.
 func result(r bridge.Record) []Block {
 	var out []Block
 	if c := r.Completion; c != nil {

@@ -85,7 +85,7 @@ func blanksAs(s string) string {
 	return "⟨" + Count(len(s)-tabs) + " spaces mixed with " + Count(tabs) + " tabs⟩"
 }
 
-// Count returns a number as people read it: 1,953.
+// Count returns a number with separators: 1,953.
 func Count(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {

@@ -45,7 +45,7 @@ func introduces(i bridge.Interaction, text string) bool {
 	return false
 }
 
-// says returns what the agent says about its request.
+// says returns the agent's text about its request.
 func says(i bridge.Interaction, act Action) []Block {
 	doc := Markdown(i.Prompt)
 	if act.leads {

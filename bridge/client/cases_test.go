@@ -21,7 +21,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// table is the behavior of all clients: what a server answers, and what becomes
+// table is the behavior of all clients: what a server answers, and the outcome
 // of a call.
 type table struct {
 	Request bridge.Request             `json:"request"`

@@ -11,8 +11,8 @@ import "time"
 // Day is the length of a day on which no clock changes.
 const Day = 24 * time.Hour
 
-// Wall returns what a clock shows at a time, as a time in UTC, so that differences
-// between two of them ignore changes of the clock.
+// Wall returns the wall time of a clock as a time in UTC, so that differences
+// between two wall times ignore changes of the clock.
 func Wall(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// overview returns what concerns a person on the platform of the cards.
+// overview returns everything that concerns a person on the platform of the cards.
 func (w *world) overview(who string, n int) bridge.Overview {
 	w.t.Helper()
 	o, err := w.engine.Overview(w.t.Context(), bridge.Actor{Platform: "chat", User: "U-" + who}, n)

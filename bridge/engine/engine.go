@@ -309,7 +309,7 @@ func (e *Engine) Form(ctx context.Context, c bridge.Click) (bridge.Form, bridge.
 	return e.Clicks.form(ctx, c)
 }
 
-// View returns what the message of a record at a destination shows.
+// View returns the content of the message of a record at a destination.
 func (e *Engine) View(ctx context.Context, r bridge.Record, destination int) (bridge.View, error) {
 	return e.Clicks.cards.view(ctx, r, destination)
 }

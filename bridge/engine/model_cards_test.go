@@ -46,7 +46,7 @@ type drawing struct {
 	*world
 	rt    *rapid.T
 	id    bridge.ID
-	calls sync.WaitGroup // that draw what came of clicks
+	calls sync.WaitGroup // that draw the outcome of clicks
 }
 
 // TestCardsConverge checks that in the end each card shows its record, and the draft
@@ -80,7 +80,7 @@ func twoPlaces(rt *rapid.T) setup {
 	return s
 }
 
-// outcomes returns what becomes of the calls of a run: the first of them may fail.
+// outcomes returns the outcome of the calls of a run: the first of them may fail.
 func outcomes(rt *rapid.T) func(bridge.MessageRef) outcome {
 	limited := bridge.Errorf(bridge.CodeRateLimited, "slow down")
 	limited.RetryAfter = 3 * time.Second

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// judge compares what became of a request with the model, once for each
+// judge compares the outcome of a request with the model, once for each
 // decision.
 func (m *play) judge(a *asking, byGrant bool) {
 	rec := m.read(a)

@@ -48,7 +48,7 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 	return o
 }
 
-// outcomes checks what became of the jobs so far.
+// outcomes checks the outcome of the jobs so far.
 func (o *office) outcomes(want ...string) {
 	o.t.Helper()
 	if got := o.store.Outcomes(); !slices.Equal(got, want) {

@@ -331,13 +331,13 @@ type board struct {
 	cards map[string]bridge.View // by channel and message
 	next  int
 	notes []string // about messages to agents
-	// outcome returns what becomes of the next call, which draws a message. Nil means
+	// outcome returns the outcome of the next call, which draws a message. Nil means
 	// that each call succeeds.
 	outcome func(bridge.MessageRef) outcome
 	gone    map[string]bool // deleted messages, by channel and message
 }
 
-// outcome holds what becomes of a call to draw a card.
+// outcome holds the outcome of a call to draw a card.
 type outcome struct {
 	takes time.Duration
 	err   error

@@ -13,9 +13,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// HTTP holds what calls over HTTP share, whichever handler they reach: their
-// servers, and the calls that a notification can cancel. The zero value is ready
-// to use.
+// HTTP holds the data that calls over HTTP share, regardless of the handler
+// that they reach: their servers, and the calls that a notification can cancel.
+// The zero value is ready to use.
 type HTTP struct {
 	// servers holds the servers by kind. Building one encodes the schemas of all
 	// tools, which takes longer than a call. So calls share them, and the context

@@ -85,8 +85,8 @@ var names = []Name{
 	{Kind: Route, Name: "PUT /v1/channels/mode", Instead: "set who answers, and where, in the route: see routes in the config"},
 }
 
-// Instead returns what replaces the name, and whether the name was removed. For
-// a flag, it also finds the row that applies to every command.
+// Instead returns the replacement of the name, and reports whether the name was
+// removed. For a flag, it also finds the row that applies to every command.
 func Instead(kind Kind, name string) (string, bool) {
 	n, ok := Find(kind, name)
 	return n.Instead, ok

@@ -328,7 +328,8 @@ func (t *Telling) Reminders(text string) []bridge.Reminder {
 	return out
 }
 
-// Said returns what a person who hands over reads of how the other one is told.
+// Said returns the text about how the other person is notified, for the person
+// who delegates.
 func (t *Telling) Said(person, name string) string {
 	n := slices.IndexFunc(t.next.Told, func(o bridge.Told) bool { return o.Name == person })
 	if n < 0 || len(t.next.Told[n].At) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// withdrawn reports on stderr what became of the request of an interrupted
+// withdrawn reports on stderr the outcome of the request of an interrupted
 // command.
 func (a *asking) withdrawn(stderr io.Writer, s cli.Interruption, left *client.LeftError, key string) {
 	id, ended := left.ID, left.Ended

@@ -159,8 +159,8 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 	return nil
 }
 
-// asks returns what a request asks, as one line: the command that an approval
-// permits, and the prompt.
+// asks returns the subject of a request on one line: the command that an
+// approval permits, and the prompt.
 func asks(i bridge.Interaction) string {
 	prompt := render.Line(render.PlainText(render.Markdown(i.Prompt)))
 	command, _ := render.Command(i)

@@ -90,7 +90,7 @@ func pendingLines(v bridge.View) []string {
 	return append(lines, render.Notes(v)...)
 }
 
-// placesOf says what became of each card of a request.
+// placesOf describes the state of each card of a request.
 func placesOf(rec bridge.Record) []string {
 	var lines []string
 	for n, d := range rec.Interaction.Destinations {

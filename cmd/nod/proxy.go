@@ -141,8 +141,8 @@ func wrappedEnviron() []string {
 // maxServer is the length of the command in the name of a server, in bytes.
 const maxServer = 1000
 
-// serverName returns what tells a server from another one that the same program
-// serves: the command, and a hash of the environment, whose values can hold
+// serverName returns a name that distinguishes a server from others of the same
+// program: the command, and a hash of the environment, whose values can hold
 // credentials. A grant is bound to it, and cards show it.
 func serverName(args, env []string) string {
 	words := make([]string, len(args))

@@ -80,8 +80,8 @@ type Harness struct {
 	Threads bool
 	// Replies means that a reply to a card is an answer.
 	Replies bool
-	// Talk is the call that tells a person what came of a click, in the form of
-	// sandbox.Fault.
+	// Talk is the call that informs a person of the result of a click, in the
+	// form of sandbox.Fault.
 	Talk string
 	// Deletions means that the service reports which messages were deleted.
 	Deletions bool

@@ -83,7 +83,7 @@ func noticesLost(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	r.Told("cy", r.Harness.Name, r.Press("cy", at, render.LabelRun), "noted")
 	if lost := r.Lost(); lost != "" {
-		r.T.Errorf("cy was told what became of the click, but %s", lost)
+		r.T.Errorf("cy was told the outcome of the click, but %s", lost)
 	}
 	sink.Answers(func(bridge.Click) (bridge.Verdict, error) { return bridge.Verdict{Kind: bridge.VerdictSettled}, nil })
 	r.Press("cy", at, render.LabelRun)
@@ -220,8 +220,8 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	}
 }
 
-// tellsAgain makes the service fail once when nod tells a person what came of a
-// click.
+// tellsAgain makes the service fail once when nod informs a person of the
+// result of a click.
 func tellsAgain(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	for n, f := range []sandbox.Fault{

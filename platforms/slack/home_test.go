@@ -102,7 +102,7 @@ func (s *stage) pressHome(label string) sandbox.Reaction {
 	return sandbox.Reaction{}
 }
 
-// home returns what a person reads in the Home tab when it is opened.
+// home returns everything that a person reads in the Home tab when it is opened.
 func (s *stage) home(who string) string {
 	s.Helper()
 	said, err := s.Sandbox.Person(who).Home(s.Context())
@@ -142,7 +142,7 @@ func TestHome(t *testing.T) {
 }
 
 // TestDecideAtHome checks that a click in the Home tab decides its request, and
-// that the tab shows what came of it.
+// that the tab shows the outcome of it.
 func TestDecideAtHome(t *testing.T) {
 	t.Parallel()
 	s, d := atHome(t)

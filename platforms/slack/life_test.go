@@ -186,7 +186,7 @@ func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestNoteToOutsider checks that a person who is not in the channel is told
-// what became of the click, in the words that were meant.
+// the outcome of the click, in the words that were meant.
 func TestNoteToOutsider(t *testing.T) {
 	t.Parallel()
 	s := newStage(t).connect()

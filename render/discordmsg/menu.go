@@ -59,7 +59,7 @@ func Menu(f bridge.Form) (Message, error) {
 	return m, nil
 }
 
-// choiceText returns what a choice does, below its name.
+// choiceText returns the description of a choice, below its name.
 func choiceText(c render.Choice) string {
 	if c.Name == "" {
 		return Markdown(c.Text)

@@ -82,8 +82,8 @@ func fail(format string, args ...any) { panic(unknown(fmt.Sprintf(format, args..
 // A Reader writes what a person sees of a payload.
 type Reader func(p *page, o *object)
 
-// read returns what a person sees of a decoded payload. Its error names the
-// fields that the reader did not read.
+// read returns the text that a person sees of a decoded payload. Its error
+// names the fields that the reader did not read.
 func (r Reader) read(payload map[string]any) (text string, err error) {
 	p := &page{said: map[string]bool{}}
 	defer func() {

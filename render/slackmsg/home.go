@@ -28,7 +28,7 @@ const revokePrefix = "revoke-"
 // Page is the content of a Home tab.
 type Page struct {
 	bridge.Overview
-	Note string // tells the person what came of a click; may be empty
+	Note string // the result of a click, for the person; may be empty
 	Team string // URL of the workspace, with a trailing slash; may be empty
 	// Bare leaves out the controls that decide.
 	Bare bool

@@ -12,7 +12,7 @@ import (
 // accessibleKey is the JSON of an accessibility label without its text.
 const accessibleKey = `,"accessibility_label":""`
 
-// subject returns what the controls of a card are about, in one line.
+// subject returns the subject of the controls of a card, in one line.
 func subject(i bridge.Interaction, c render.Card) string {
 	if i.Kind == bridge.KindApproval || i.Prompt == "" || i.Private {
 		return c.HeadText()

@@ -140,8 +140,8 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 	return title, submit, blocks
 }
 
-// about returns what a form says about its request: all of it if the form
-// approves.
+// about returns the text of a form about its request. If the form approves, it
+// is the complete request.
 func about(v bridge.View, d bridge.Decision) []slack.Block {
 	if d.Approves() {
 		return wholeText(v, false)

@@ -75,7 +75,8 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	return Prompt{w.message(), render.Cut(render.Line(placeholder), maxPlaceholder, render.Runes)}
 }
 
-// wanted returns what to do to answer a form, and an example of an answer.
+// wanted returns the instruction for answering a form, and an example of an
+// answer.
 func wanted(f bridge.Form) (ask, placeholder string) {
 	switch f.Control.Option {
 	case bridge.OptionReason, bridge.OptionEdit, bridge.OptionConfirm, bridge.OptionDecide, bridge.OptionMessage:

@@ -12,7 +12,7 @@ export default async function draw({ id, redraw }) {
   return content;
 }
 
-// unsent returns what the person had typed when the request was closed.
+// unsent returns everything that the person had typed when the request was closed.
 function unsent(id) {
   const texts = [...typed("wanted-" + id), ...typed("field-" + id)];
   return texts.length > 0 && el("details", {}, el("summary", {}, "You typed this, and it was not sent"), el("pre", {}, texts.join("\n")));

@@ -18,7 +18,7 @@ type details struct {
 	RawInput  json.RawMessage   `json:"rawInput,omitempty"`
 	Content   []json.RawMessage `json:"content,omitempty"`
 	Locations []json.RawMessage `json:"locations,omitempty"`
-	// Earlier holds what a newer message contradicts, newest first.
+	// Earlier holds the values that a newer message contradicts, newest first.
 	Earlier []json.RawMessage `json:"earlier,omitempty"`
 	// Unreadable means that an update could not be read, so that what is known
 	// of the call may not be what runs.

@@ -12,8 +12,8 @@ import (
 // waitsForPrompt names the input that a session needs when its turn is over.
 const waitsForPrompt = "your next message"
 
-// report returns what an event says about its session, or nil for an event that
-// says nothing.
+// report returns the report in an event about its session. It returns nil for
+// an event without one.
 func (in hookInput) report() *dialect.Report {
 	r := dialect.Report{Session: in.Session, SessionReport: bridge.SessionReport{Folder: in.Cwd}}
 	switch in.Event {

@@ -25,7 +25,7 @@ type Watch struct {
 	Continued *bool
 }
 
-// Watched returns what the input of a hook that watches a session says. It
+// Watched returns the content of the input of a hook that watches a session. It
 // returns false if there is nothing to do. A subagent takes no messages: they
 // are for the main agent.
 func Watched(in *dialect.HookInput) (Watch, bool) {

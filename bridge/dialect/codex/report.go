@@ -5,8 +5,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// report returns what an event says about its session, or nil for an event that
-// says nothing.
+// report returns the report in an event about its session. It returns nil for
+// an event without one.
 func (in hookInput) report() *dialect.Report {
 	r := dialect.Report{Session: in.Session, SessionReport: bridge.SessionReport{Folder: in.Cwd}}
 	switch in.Event {

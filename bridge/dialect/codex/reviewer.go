@@ -9,9 +9,9 @@ import (
 // any other, a model reviews what needs approval.
 const Person = "user"
 
-// Reviewer returns what a line of a thread's transcript says about who reviews
-// what needs approval: a model, or a person. It returns false for a line that says
-// nothing about it.
+// Reviewer returns the reviewer of operations that need approval, according to
+// a line of a thread's transcript: a model, or a person. It returns false for a
+// line without a reviewer.
 func Reviewer(line []byte) (model, ok bool) {
 	if !bytes.Contains(line, []byte(`"turn_context"`)) {
 		return false, false

@@ -27,7 +27,7 @@ const failures = {
 const rows = new Map(readFileSync(join(here, "../../../docs/agents/failures.md"), "utf8").split("\n## ")[2].split("\n")
   .filter((l) => l.startsWith("| ")).map((l) => l.split(" | ").map((c) => c.replace(/^\| | \|$/g, ""))).map(([name, hook]) => [name, hook]));
 
-// expected returns what the table says about a row.
+// expected returns everything that the table says about a row.
 function expected(name) {
   const cell = rows.get(name);
   return cell === "denied" ? "denied" : "asks"; // "no effect" is as without onFailure

@@ -23,7 +23,7 @@ async function notify(method, all) {
   }
 }
 
-// content returns what a tool answers.
+// content returns everything that a tool answers.
 const tools = {
   test_simple_text: () => [text("This is a simple text response for testing.")],
   test_image_content: () => [image],

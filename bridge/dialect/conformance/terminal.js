@@ -18,7 +18,7 @@ export function terminal(program, args, { cwd, env }) {
     ended,
     type: (keys) => child.write(keys),
     kill: (signal) => exited || child.kill(signal),
-    // text returns what the terminal shows, and what has scrolled out of it.
+    // text returns everything that the terminal shows, and what has scrolled out of it.
     text() {
       const b = screen.buffer.active;
       return Array.from({ length: b.length }, (_, n) => b.getLine(n)?.translateToString(true) ?? "").join("\n").trimEnd();

@@ -51,7 +51,8 @@ func New(t testing.TB, origin string) *Authenticator {
 	return &Authenticator{Origin: origin, Flags: UserPresent | UserVerified, Step: 1, ID: id, key: key}
 }
 
-// options holds what an authenticator uses of the options for the browser.
+// options holds the part of the options for the browser that an authenticator
+// uses.
 type options struct {
 	Challenge string `json:"challenge"`
 	RPID      string `json:"rpId"`

@@ -53,7 +53,7 @@ func twoChats(t *testing.T) (*office, *fake.Staff) {
 	return newOffice(t, func(o *engine.Options) { o.Directory, o.Platforms = s, all }), s
 }
 
-// outcomes checks what became of the jobs so far.
+// outcomes checks the outcome of the jobs so far.
 func (o *office) outcomes(want ...string) {
 	o.t.Helper()
 	if got := o.store.Outcomes(); !slices.Equal(got, want) {

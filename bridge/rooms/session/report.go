@@ -105,7 +105,7 @@ func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.Sessi
 	return rec.Interaction.ID, err
 }
 
-// redacted returns a message to an agent as people see it.
+// redacted returns a message to an agent in the form that people see.
 func redacted(r *engine.Redactor, s bridge.Steering) bridge.Steering {
 	s.Text = r.Text(s.Text)
 	return s

@@ -45,7 +45,7 @@ func New(e *engine.Engine, o engine.Options) *Room {
 	}
 }
 
-// Run tells the authors of messages what became of them until ctx ends.
+// Run reports the outcome of messages to their authors until ctx ends.
 func (se *Room) Run(ctx context.Context) { se.noter.run(ctx) }
 
 // messageBatch is the maximum number of messages per call.

@@ -64,8 +64,8 @@ func (se *Room) Show(ctx context.Context, r bridge.Record, destination int, v *b
 // Shown updates the message of the session of a request whose card was drawn.
 func (se *Room) Shown(ctx context.Context, i bridge.Interaction) { se.statuses.changed(ctx, i) }
 
-// view returns what the messages of a record show of its session. It returns
-// nil if the agent has not reported the session.
+// view returns the data of a session that the messages of a record show. It
+// returns nil if the agent has not reported the session.
 func (st *statuses) view(ctx context.Context, r bridge.Record) (*bridge.SessionView, error) {
 	i := r.Interaction
 	s, known, err := st.reports.Reported(ctx, i.Agent, i.Session)

@@ -54,7 +54,7 @@ func newOffice(t *testing.T, o engine.Options, hooks ...bridge.Webhook) *office 
 	return x
 }
 
-// outcomes checks what became of the jobs so far.
+// outcomes checks the outcome of the jobs so far.
 func (o *office) outcomes(want ...string) {
 	o.t.Helper()
 	if got := o.store.Outcomes(); !slices.Equal(got, want) {
@@ -74,7 +74,7 @@ func (o *office) closed() bridge.Record {
 	return r
 }
 
-// TestHookErrors checks what becomes of a delivery to a webhook.
+// TestHookErrors checks the outcome of a delivery to a webhook.
 func TestHookErrors(t *testing.T) {
 	t.Parallel()
 	away := bridge.Errorf(bridge.CodeUnavailable, "no connection")

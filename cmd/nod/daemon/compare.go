@@ -52,7 +52,8 @@ func enough(was, c config.Config) error {
 		WithHint("write the whole file and reload again, or restart nod if you mean to remove that")
 }
 
-// compare returns what was added to a config, removed from it, and changed in it.
+// compare returns the additions, the removals and the changes between two
+// configs.
 func compare(was, c config.Config) Reloaded {
 	before, after := parts(was), parts(c)
 	out := Reloaded{Added: []string{}, Removed: []string{}, Changed: []string{}, Restart: []string{}}

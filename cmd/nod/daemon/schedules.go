@@ -133,7 +133,7 @@ func after(note string, r oncall.Rotation) (oncall.Rotation, error) {
 	return r.After(before, time.Now()), nil
 }
 
-// Shift holds what a schedule says now.
+// Shift holds the current data of a schedule.
 type Shift struct {
 	bridge.Crew
 	Until   time.Time // end of the turn of a rotation; otherwise zero

@@ -17,7 +17,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
-// looks holds what a person sees of a page to sign.
+// looks holds everything that a person sees of a page to sign.
 type looks struct {
 	Done, Problem, Button string
 	Broken                bool // it is a page of the browser, or of a server in front of nod

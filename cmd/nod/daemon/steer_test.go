@@ -13,7 +13,7 @@ import (
 )
 
 // TestSteer checks on each platform that a reply to a card reaches the agent
-// once if its author may answer, and that the author reads what became of it.
+// once if its author may answer, and that the author reads the outcome of it.
 func TestSteer(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"slack", "discord", "telegram"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
-// verified returns what the verification of the audit log with receipts says.
+// verified returns everything that the verification of the audit log with receipts says.
 func verified(x rig.Intruder, receipts ...proof.Receipt) proof.AuditReport {
 	x.T.Helper()
 	keys, err := x.Agent.Keys(x.Ctx)
@@ -91,7 +91,7 @@ func appendEntry(x rig.Intruder, fields map[string]any) {
 }
 
 // sealedLog seals a log with one decision. It returns a function that adds another one,
-// and one that adds one and says what comes of the log.
+// and one that adds one and says the outcome of the log.
 func sealedLog(x rig.Intruder) (more func(), says func() string) {
 	x.T.Helper()
 	decide := func() proof.Receipt {

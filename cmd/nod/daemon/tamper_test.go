@@ -22,16 +22,16 @@ type scene struct {
 	forge [2]string
 	// next brings about the next version. It is nil for a document that has only one.
 	next func()
-	// says returns what comes of the document.
+	// says returns the outcome of the document.
 	says func() string
 }
 
-// outcomes has what comes of a document that no one has changed, and of each way to
+// outcomes has the outcome of a document that no one has changed, and of each way to
 // change it. What is in brackets cannot be prevented; docs/security.md lists it. A
 // document that has only one version has no earlier one.
 type outcomes struct{ intact, forged, swapped, earlier, deleted string }
 
-// tampered has, for each kind of documents, a scene and what comes of it.
+// tampered has, for each kind of documents, a scene and the outcome of it.
 var tampered = map[string]struct {
 	scene func(rig.Intruder) scene
 	want  outcomes
@@ -93,7 +93,7 @@ func TestTampered(t *testing.T) {
 	for _, kind := range kinds {
 		row, ok := tampered[kind]
 		if !ok {
-			t.Errorf("no one knows what comes of a changed document of the kind %s", kind)
+			t.Errorf("no one knows the outcome of a changed document of the kind %s", kind)
 			continue
 		}
 		alone := kind == "journal" || kind == "seal" // each scene changes the whole audit log

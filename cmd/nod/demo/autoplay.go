@@ -32,7 +32,7 @@ type play struct {
 // zone.
 var discordTime = lazyregexp.New(`<t:(\d+):\w>`)
 
-// plainTimes returns a text of Discord with its times as people read them.
+// plainTimes returns a text of Discord with its times in plain text.
 func plainTimes(text string) string {
 	return discordTime.ReplaceAllStringFunc(text, func(s string) string {
 		seconds, err := strconv.ParseInt(discordTime.FindStringSubmatch(s)[1], 10, 64)

@@ -16,7 +16,7 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// originOf returns what the hook's process knows about its agent.
+// originOf returns the data of the hook's process about its agent.
 func originOf(agent hooks.Agent, in *dialect.HookInput) hooks.Origin {
 	o := hooks.Origin{Entrypoint: os.Getenv(entrypointEnv)}
 	if agent.Name == "codex" && in.Event() == agent.Permission {

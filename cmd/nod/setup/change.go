@@ -108,7 +108,7 @@ func (s *Settings) change(edit func(*hujson.Value) error) error {
 	return nil
 }
 
-// edited returns what an edit makes of the file.
+// edited returns the result of an edit of the file.
 func (s *Settings) edited(edit func(*hujson.Value) error) (fileChange, error) {
 	was, err := ReadFile(s.Path)
 	c := fileChange{raw: was, was: was, missing: errors.Is(err, fs.ErrNotExist)}

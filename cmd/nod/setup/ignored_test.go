@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// doctorOf returns what the doctor finds about one agent.
+// doctorOf returns everything that the doctor finds about one agent.
 func doctorOf(t *testing.T, name string) (Coverage, []bridge.Finding) {
 	t.Helper()
 	var d Doctor

@@ -84,9 +84,9 @@ func (s *Init) line() (string, error) {
 	return line, err
 }
 
-// within returns what read returns, or the error of ctx if that ends first.
-// Then read goes on until its input ends, because nothing can interrupt it; no
-// further prompt may follow.
+// within returns the result of read, or the error of ctx if ctx ends first. In
+// that case, read continues until its input ends, because nothing can interrupt
+// it. No further prompt may follow.
 func within[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -106,7 +106,8 @@ func within[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// skippable returns what the user entered, or errSkipped for the word skip.
+// skippable returns the text that the user entered, or errSkipped for the word
+// skip.
 func (s *Init) skippable(line string) (string, error) {
 	line = strings.TrimSpace(line)
 	if s.skips && line == skipWord {

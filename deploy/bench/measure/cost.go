@@ -16,7 +16,7 @@ type Cost struct {
 	Redis     float64 `json:"redis"`     // of the Redis server
 }
 
-// costs holds what the operations of a measurement took, by the index of the
+// costs holds the costs of the operations of a measurement, by the index of the
 // row.
 type costs struct {
 	last Cost

@@ -76,7 +76,7 @@ type Result struct {
 	Cost *Cost `json:"cost,omitempty"`
 }
 
-// harness holds what a measurement needs.
+// harness holds the parts that a measurement needs.
 type harness struct {
 	client  redis.UniversalClient
 	store   *core.Store

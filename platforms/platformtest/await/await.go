@@ -109,7 +109,7 @@ func received(c any) reflect.SelectCase {
 	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c)}
 }
 
-// Receive returns what a channel sends. The test fails after [Limit].
+// Receive returns the next value of a channel. The test fails after [Limit].
 func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	limit := time.NewTimer(Limit)

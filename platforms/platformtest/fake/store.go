@@ -28,7 +28,7 @@ type Store struct {
 	Leases  map[string]string // holder by name
 	Counts  map[string]int
 	Jobs    []bridge.Job // handed out by Claim
-	Gone    []string     // what became of jobs: their kind and "done", "retry …" or "dead: …"
+	Gone    []string     // outcomes of jobs: their kind and "done", "retry …" or "dead: …"
 	Overdue []bridge.Expiry
 	Lost    bool  // every lease of a job was lost
 	Refuses error // of every call, if set
@@ -80,7 +80,7 @@ func (f *Store) Get(id bridge.ID) bridge.Record {
 	return f.Records[id]
 }
 
-// Outcomes returns what became of jobs, in order.
+// Outcomes returns the outcomes of jobs, in order.
 func (f *Store) Outcomes() []string {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

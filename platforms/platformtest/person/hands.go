@@ -153,7 +153,7 @@ func (h *Hands) Typed(who string, at sandbox.Place, label, text string) sandbox.
 	return apps[at.Service].typed(h, who, at, label, text)
 }
 
-// Retyped corrects a text that was refused, and returns what came of it.
+// Retyped corrects a text that was refused, and returns the result.
 func (h *Hands) Retyped(who string, at sandbox.Place, label, text string, refused sandbox.Reaction) sandbox.Reaction {
 	h.T.Helper()
 	return apps[at.Service].retyped(h, who, at, label, text, refused)
@@ -309,8 +309,8 @@ func (h *Hands) Edit(who string, at sandbox.Place, input string) {
 	confirm()
 }
 
-// Change returns what a person reads about a change of theirs that is not
-// confirmed, and a function that confirms it.
+// Change returns the text that a person reads about an unconfirmed change, and
+// a function that confirms the change.
 func (h *Hands) Change(who string, card sandbox.Place) (text string, confirm func()) {
 	h.T.Helper()
 	for _, v := range h.Sandbox.Modals() {

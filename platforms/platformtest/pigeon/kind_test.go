@@ -80,7 +80,7 @@ func press(t *testing.T, daemon, user, label string, m message) string {
 }
 
 // TestPigeon asks on a platform of a kind that nod does not know otherwise: only a
-// responder of its route decides, and the card says what came of it.
+// responder of its route decides, and the card says the outcome of it.
 func TestPigeon(t *testing.T) {
 	t.Parallel()
 	loft := &service{}

@@ -267,8 +267,8 @@ func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
 	return id, l, ok && id != ""
 }
 
-// decision returns what a document adds to the stored one: a response or a vote. It
-// returns nil if it adds none.
+// decision returns the response or the vote that a document adds to the stored
+// one. It returns nil if it adds none.
 func (d *Display) decision(id bridge.ID, next life) *Decided {
 	var now life
 	d.read("life", id, &now)

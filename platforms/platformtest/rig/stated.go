@@ -15,8 +15,9 @@ func Chat(r *Rig, id string) string {
 	return b.String()
 }
 
-// Stated returns what an account sees next to the cards of a channel: its open
-// forms, its private messages and, on Telegram, the messages of the chat.
+// Stated returns everything that an account sees next to the cards of a
+// channel: its open forms, its private messages and, on Telegram, the messages
+// of the chat.
 func (r *Rig) Stated(service, user, channel string) string {
 	var b strings.Builder
 	for _, c := range r.Sandbox.Chats(service) {

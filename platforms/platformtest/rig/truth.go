@@ -94,7 +94,7 @@ func struck(service string, m map[string]any) bool {
 	return strings.Contains(string(raw), map[string]string{"slack": `"strike":true`, "discord": "~~", "telegram": `"strikethrough"`}[service])
 }
 
-// told returns what the card of a record has to say.
+// told returns the texts that the card of a record must contain.
 func told(rec bridge.Record) []string {
 	resp := rec.Response
 	if !rec.State.Final() {
@@ -140,7 +140,7 @@ func answers(rec bridge.Record) []string {
 	return out
 }
 
-// untold returns what the card of a record must not say.
+// untold returns the texts that the card of a record must not contain.
 func untold(rec bridge.Record) []string {
 	var out []string
 	withdrawn := rec.State == bridge.StateCancelled && rec.Response.WithdrawnBy != nil && !rec.Delivered.IsZero()

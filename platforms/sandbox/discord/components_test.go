@@ -148,7 +148,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestAttachments checks what becomes of the attachments of a message
+// TestAttachments checks the outcome of the attachments of a message
 // that is edited.
 func TestAttachments(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,8 @@ type entity struct {
 	data           raw.Object
 }
 
-// offered returns what a select of users, roles or channels offers. The caller
-// holds the lock.
+// offered returns the entries that a select of users, roles or channels offers.
+// The caller holds the lock.
 func (g *guild) offered(kind int) []entity {
 	var out []entity
 	if kind == userSelect || kind == anySelect {

@@ -41,7 +41,7 @@ func (api interactionsAPI) callback(c *call) (int, any, *failure) {
 	if i == nil || i.ID != c.PathValue("id") {
 		return 0, nil, unknownInteraction
 	}
-	if c.rival { // another program of the bot was faster
+	if c.rival { // another program of the bot responded first
 		if bad := api.respond(i, sent{args: raw.Object{"type": float64(respondDeferredEdits), "data": raw.Object{}}}); bad != nil {
 			return 0, nil, bad
 		}

@@ -116,7 +116,7 @@ func (d *bench) channel(id string) core.ChatState {
 	return core.ChatState{}
 }
 
-// blocks returns what a place shows.
+// blocks returns everything that a place shows.
 func (d *bench) blocks(at core.Action) map[string]any {
 	if at.View == "" {
 		return d.e.Message(at.Channel, at.Message)

@@ -154,8 +154,8 @@ func seconds(s string) (any, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 
-// entry returns what an element keeps if a member enters a text, or chooses the
-// option with that value.
+// entry returns the value that an element keeps if a member enters a text, or
+// chooses the option with that value.
 func (cl client) entry(kind string, e raw.Object, text string, options []raw.Object) (any, error) {
 	if read := readers[kind]; read != nil {
 		return read(text)

@@ -101,7 +101,7 @@ func TestMessageErrors(t *testing.T) {
 	d.refused("channel_not_found", err)
 }
 
-// TestThreads checks what becomes of replies when the root of their thread was
+// TestThreads checks the outcome of replies when the root of their thread was
 // deleted, or the thread is locked.
 func TestThreads(t *testing.T) {
 	t.Parallel()

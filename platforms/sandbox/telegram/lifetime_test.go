@@ -118,7 +118,7 @@ func TestEphemeral(t *testing.T) {
 	d.says("delete again", "message not found", "deleteEphemeralMessage", private(raw.Object{}))
 }
 
-// TestKeyboards checks what becomes of each kind of button, and which are
+// TestKeyboards checks the outcome of each kind of button, and which are
 // refused.
 func TestKeyboards(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ function sorted(entities) {
   return out.map(key).sort();
 }
 
-// fixed returns what TDLib makes of a formatted text. Characters of Markdown are
+// fixed returns everything that TDLib makes of a formatted text. Characters of Markdown are
 // replaced, because the call that corrects entities also reads Markdown.
 function fixed(execute, text, entities) {
   const plain = text.replace(/[*_~`|[\]()]/g, "x");

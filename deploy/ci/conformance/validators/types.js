@@ -166,7 +166,7 @@ function rows(service) {
   return `type Rows = [${[...new Set(names)].filter(Boolean).join(", ")}];`;
 }
 
-// skeleton returns what types can tell apart: fields, kinds of values, and the
+// skeleton returns everything that types can tell apart: fields, kinds of values, and the
 // values of fields that select a type.
 function skeleton(v, key) {
   if (Array.isArray(v)) return [...new Set(v.map((e) => JSON.stringify(skeleton(e, ""))))].sort();
