@@ -41,8 +41,8 @@ func (s *stage) dialog(view string) string {
 	return ""
 }
 
-// TestPrivateDialog checks that the dialog which shows a private request tells what
-// came of each click on it, even of one that nod could not record, and that a form
+// TestPrivateDialog checks that the dialog which shows a private request tells the outcome
+// of each click on it, even of one that nod could not record, and that a form
 // opens on top of it and closes both once its decision counts.
 func TestPrivateDialog(t *testing.T) {
 	t.Parallel()

@@ -213,8 +213,8 @@ func (m *reported) take() []bridge.Message {
 
 // TestSessionMessageSteers checks the control of a session's message that sends
 // the agent a message: only people who may answer can use it, each message
-// arrives once and in order over a restart of the daemon, and the chat reads what
-// became of it.
+// arrives once and in order over a restart of the daemon, and the chat reads the outcome
+// of it.
 func TestSessionMessageSteers(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {
