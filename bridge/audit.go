@@ -2,11 +2,9 @@ package bridge
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // AuditType is the type of an entry of the audit log.
@@ -74,17 +72,7 @@ func entryID(s string) [2]uint64 {
 	return [2]uint64{t, n}
 }
 
-// SealedAudit describes the journal: its length, and its last seal.
-type SealedAudit struct {
-	Sealed  string // the last seal; empty if there is none
-	Through string // ID of the last entry that is sealed; empty if there is none
-	Trimmed string // the seal up to which the journal was trimmed; empty if it was not trimmed
-
-	AuditCounts
-}
-
-// AuditCounts holds the counters that Redis keeps for the stream of the
-// journal.
+// AuditCounts holds the counts of Redis about the stream of the journal.
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
 	// Added is the number of entries that were ever added. It is 0 if Redis
@@ -93,61 +81,6 @@ type AuditCounts struct {
 	// Deleted is the highest ID of an entry that was deleted individually. nod
 	// does so only below the start of a trimmed log.
 	Deleted string
-}
-
-// NewSeal is a seal to append to those of the journal.
-type NewSeal struct {
-	// After is the last seal that the caller has read. It is empty if there
-	// was none.
-	After string
-	Token string // the signed seal
-	Entry string // ID of the last entry that it covers
-	// Instead is the ID of the entry whose seal the new seal replaces. It is
-	// empty if all seals are kept.
-	Instead string
-}
-
-// AuditTrim removes the start of the journal.
-type AuditTrim struct {
-	After string // the seal up to which the journal is trimmed now; empty if it is not trimmed
-	Token string // the seal to keep as the start of the journal
-	Entry string // ID of the last entry to remove, which must have a seal
-}
-
-// AuditLog keeps the audit log. Entries are never changed.
-type AuditLog interface {
-	// Audit appends an entry. The caller sets its Type, ID, Agent, Session,
-	// State and Data.
-	Audit(context.Context, AuditEntry) error
-	// Sealed returns the state of the journal.
-	Sealed(context.Context) (SealedAudit, error)
-	// AuditEntries returns up to limit entries of the journal, including events,
-	// after the entry with an ID. An empty ID starts at the oldest entry that
-	// is kept.
-	AuditEntries(ctx context.Context, after string, limit int) ([]AuditEntry, error)
-	// AuditCounts returns the current counters of Redis for the journal.
-	AuditCounts(context.Context) (AuditCounts, error)
-	// AuditNewest returns up to limit entries before a cursor, newest first,
-	// and the cursor of the next page. The cursor is empty after the last page.
-	// An empty cursor starts at the newest entry.
-	AuditNewest(ctx context.Context, before string, limit int) (entries []AuditEntry, next string, err error)
-	// Seals returns the seals of the journal, oldest first. The first may be the
-	// seal that the journal was trimmed to.
-	Seals(context.Context) ([]string, error)
-	// PutSeal appends a seal to those of the journal. It returns CodeConflict,
-	// and changes nothing, if the last seal is not the expected one.
-	PutSeal(context.Context, NewSeal) error
-	// TrimAudit removes the entries and seals up to an entry, unless another
-	// caller has trimmed the journal since.
-	TrimAudit(context.Context, AuditTrim) error
-	// Archive removes old events from the journal, and keeps entries of the
-	// audit log elsewhere, where all methods find them. If an entry is given,
-	// it removes nothing after that entry. It also deletes the entries that
-	// TrimAudit has removed from the log.
-	Archive(ctx context.Context, oldest time.Time, through string) error
-	// EventsKept returns the time for which events must be kept for their
-	// readers.
-	EventsKept() time.Duration
 }
 
 // AuditRef names the entry of the audit log that was written with a decision.

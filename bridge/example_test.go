@@ -22,7 +22,8 @@ func office(ctx context.Context, replies ...bridge.Reply) (bridge.Asker, func())
 }
 
 func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
-	store, err := core.New(ctx, memory.New(broker.NewSeals()), core.Options{})
+	db := memory.New(broker.NewSeals())
+	store, err := core.New(ctx, db, core.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -32,7 +33,7 @@ func newOffice(ctx context.Context, replies ...bridge.Reply) (*desk, func()) {
 	}
 	desk := &desk{replies: replies}
 	desk.engine = rooms.New(rooms.Options{Options: engine.Options{
-		Store: store, Keys: key, Platforms: []bridge.Platform{desk},
+		Store: store, DB: db, Keys: key, Platforms: []bridge.Platform{desk},
 		Routes: map[string]bridge.Route{"default": {
 			Destinations: []bridge.Destination{{Platform: "desk", Channel: "ana"}},
 			Responders:   []bridge.Responder{{Person: "ana", Platform: "desk", User: "ana"}},

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"strings"
 	"time"
 	"unicode"
@@ -124,25 +123,7 @@ type SessionStatus struct {
 	Message ID `json:"message,omitempty"`
 }
 
-// Reports stores what agents report about their sessions.
-type Reports interface {
-	// PutReport merges a report into the status of a session, and returns
-	// the status and whether people have to see the change at once. It
-	// returns CodeNotFound for an Update of an unknown session.
-	PutReport(ctx context.Context, agent, session string, r SessionReport) (s SessionStatus, urgent bool, err error)
-	// PutSessionMessage records the interaction whose messages show a
-	// session, and reports whether the session is known.
-	PutSessionMessage(ctx context.Context, agent, session string, id ID) (bool, error)
-	// Reported returns the status of a session. It returns false if there is
-	// none.
-	Reported(ctx context.Context, agent, session string) (SessionStatus, bool, error)
-	// ListReported returns up to MaxReported sessions of an agent, or of all
-	// agents if agent is empty. The newest report is first.
-	ListReported(ctx context.Context, agent string) ([]SessionStatus, error)
-}
-
-// SessionView holds the data of a session that the message of an interaction
-// shows.
+// SessionView holds what a message shows of the session of its interaction.
 type SessionView struct {
 	Status SessionStatus
 	// The other fields are set only for the message of the session. Pending lists

@@ -1,21 +1,11 @@
 package bridge
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"time"
 )
-
-// Claim reports whether the caller is the first to claim a key within ttl,
-// across all daemons.
-func Claim(ctx context.Context, notes Notes, key string, ttl time.Duration) (bool, error) {
-	mark := rand.Text()
-	kept, err := notes.PutNote(ctx, key, mark, ttl)
-	return err == nil && kept == mark, err
-}
 
 // NewSecret returns a secret for a link.
 func NewSecret() string {

@@ -144,32 +144,7 @@ type Taking struct {
 // turn at its end. Later messages wait for the next turn.
 const MaxContinued = 8
 
-// Steerings stores the messages from people to sessions until the agents have
-// taken them. It also stores what nod has reported to the authors.
-type Steerings interface {
-	// PutSteering appends a message to the messages of its session, and returns
-	// it with its ID. For a key that is in use, it returns the message with
-	// that key. It returns CodeRateLimited if MaxSteerings messages wait.
-	PutSteering(ctx context.Context, s Steering, key string) (Steering, error)
-	// TakeSteerings returns the oldest messages that wait, unless another reader
-	// has a lease on them.
-	TakeSteerings(context.Context, Taking) ([]Steering, error)
-	// EndSteerings ends the wait of the messages of a session up to the given
-	// one, or of all messages if through is empty. It returns the number of
-	// messages.
-	EndSteerings(ctx context.Context, agent, session, through string, f Fate) (int, error)
-	// Steering returns a message. It returns CodeNotFound if it is unknown or
-	// was delivered long ago.
-	Steering(ctx context.Context, session, id string) (Steering, error)
-	// UntoldSteerings returns up to limit messages whose authors do not know
-	// the outcome, and leases them to the caller. It also expires old messages.
-	UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]Steering, error)
-	// ToldSteering records the values of Told and Note of a message.
-	ToldSteering(context.Context, Steering) error
-}
-
-// SteeringNoter is a Platform that reports the outcome of messages to their
-// authors.
+// SteeringNoter is a Platform that tells authors what became of their messages.
 type SteeringNoter interface {
 	// NoteSteering writes a text in reply to a message of a person, or changes
 	// the earlier reply. It returns the reply.

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"strconv"
 	"time"
 )
@@ -49,29 +48,7 @@ func (r Record) StopsSession() bool {
 // stopped, not because someone denied it.
 func (r *Response) Stops() bool { return r != nil && r.Stop && r.Actor == nil }
 
-// StoppedError is the error of opening a request in a stopped session.
-type StoppedError struct{ Stop Stop }
-
-// Error implements error.
-func (e *StoppedError) Error() string { return e.Stop.Words() }
-
-// Stops stores the stops of sessions.
-type Stops interface {
-	// PutStop stops a session, and returns the stop that now applies, which is
-	// the stop of the first caller. It returns CodeRateLimited if MaxStopped
-	// sessions are stopped.
-	PutStop(context.Context, Stop) (Stop, error)
-	// Stopped returns the stop of a session. It returns false if the session
-	// is not stopped.
-	Stopped(ctx context.Context, agent, session string) (Stop, bool, error)
-	// DropStop resumes a session, and reports whether it was stopped.
-	DropStop(ctx context.Context, agent, session string, by Actor) (bool, error)
-	// ListStops returns the stopped sessions of an agent, or of all agents if
-	// agent is empty.
-	ListStops(ctx context.Context, agent string) ([]Stop, error)
-}
-
-// Session is a session that has requests or is stopped.
+// Session is a session with requests, or a stopped one.
 type Session struct {
 	Agent   string `json:"agent"`
 	ID      string `json:"id"`

@@ -44,7 +44,7 @@ func (s requests) cancelSession(w http.ResponseWriter, r *http.Request, p Princi
 		return err
 	}
 	session := r.PathValue("id")
-	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, session); err != nil {
+	if err := s.engine.Grants.End(r.Context(), p.Agent.Name, session); err != nil {
 		return err
 	}
 	out := bridge.List{Items: []bridge.Record{}}
@@ -248,7 +248,7 @@ func (s sessions) recall(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	if m.Scope, err = s.engine.Sessions.Recall(r.Context(), p.Agent.Name, m.Key, m.Session); err != nil {
+	if m.Scope, err = s.engine.Grants.Recall(r.Context(), p.Agent.Name, m.Key, m.Session); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)
@@ -259,14 +259,14 @@ func (s sessions) remember(w http.ResponseWriter, r *http.Request, p Principal) 
 	if err := read(r, &m); err != nil {
 		return err
 	}
-	if err := s.engine.Sessions.Remember(r.Context(), p.Agent.Name, m.Key, m.Scope, m.Session); err != nil {
+	if err := s.engine.Grants.Remember(r.Context(), p.Agent.Name, m.Key, m.Scope, m.Session); err != nil {
 		return err
 	}
 	return write(w, http.StatusOK, m)
 }
 
 func (s sessions) forget(w http.ResponseWriter, r *http.Request, p Principal) error {
-	if err := s.engine.Sessions.End(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
+	if err := s.engine.Grants.End(r.Context(), p.Agent.Name, r.URL.Query().Get("session")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

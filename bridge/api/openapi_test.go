@@ -109,11 +109,11 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 	}
 	a := passkeytest.New(t, "https://nod.example.com")
 	held := passkey.Credential{ID: []byte("held"), PublicKey: a.COSE(t), Person: "ana", Label: "Phone", Created: time.Now().UTC()}
-	if err := b.AddPasskey(t.Context(), held); err != nil {
+	if err := passkeys.NewCredentials(b.Documents()).AddPasskey(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	signing := passkeys.Signing{Store: b, Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	signing := passkeys.Signing{Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, DB: b.DB, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}}, Signing: signing})

@@ -32,7 +32,7 @@ func newOffice(t testing.TB) *httptest.Server {
 			Responders: []bridge.Responder{{Person: who, Platform: "api", User: who}}}
 	}
 	agent := bridge.Agent{Name: "ci", Owners: []string{"owner"}}
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: key, Platforms: []bridge.Platform{silent{}},
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, DB: b.DB, Keys: key, Platforms: []bridge.Platform{silent{}},
 		Routes: map[string]bridge.Route{"default": route("ana"), "other": route("bo")}}})
 	tokens := map[string]api.Principal{hashOf("agent"): {Agent: &agent}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "owner"} {

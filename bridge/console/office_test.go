@@ -107,13 +107,13 @@ func newOfficeWith(t testing.TB, signer *proof.Signer) *office {
 	private.Attention.Private = true
 	strict.Quorum, strict.Must, strict.Groups = 2, []string{"cy"}, []string{"ops"}
 	b.Sign(signer)
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, Keys: keys, Platforms: []bridge.Platform{chat{}},
-		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b}, Signer: signer})
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, DB: b.DB, Signer: signer, Keys: keys, Platforms: []bridge.Platform{chat{}},
+		Routes: map[string]bridge.Route{"default": route("ana", "bo"), "strict": strict, "private": private}, History: b}})
 	tokens := map[string]api.Principal{hashOf("ci"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("aud"): {Person: "aud", Auditor: true}}
 	for _, who := range []string{"ana", "bo", "cy"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}
 	}
-	o := &office{t: t, engine: e, notes: &notes{Store: b}}
+	o := &office{t: t, engine: e, notes: &notes{Store: b.Notes()}}
 	o.options = console.Options{Engine: e, Tokens: tokens, Key: key, Store: o.notes, Log: slog.New(slog.DiscardHandler)}
 	o.reload()
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.console.ServeHTTP(w, r) }))

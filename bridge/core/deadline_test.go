@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -354,9 +355,9 @@ func TestGrantsEndByTheStore(t *testing.T) {
 			seals := broker.NewSeals()
 			db := memory.NewAt(seals, func() time.Time { return time.Now().Add(ahead) })
 			s := stored.On(t, db, seals, core.Options{})
-			must[bool](t)(s.PutGrant(t.Context(), bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: db.Now().Add(time.Hour)}))
+			must[bool](t)(give(t, s, bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: db.Now().Add(time.Hour)}))
 			for _, want := range []int{1, 0} {
-				if got := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "", []string{"k"})); len(got) != want {
+				if got := must[[]grant.Held](t)(grant.NewGrants(s.Documents()).Covering(t.Context(), "ci", "", []string{"k"})); len(got) != want {
 					t.Errorf("the store is %s ahead: %d grants cover it, want %d", ahead, len(got), want)
 				}
 				pass(t, time.Hour)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
@@ -26,7 +27,7 @@ type events struct{ in *interactions }
 func (ev *events) Cursor(ctx context.Context) (string, error) {
 	last, err := ev.in.db.Newest(ctx, broker.Journal, "", 1)
 	if err != nil {
-		return "", public(err)
+		return "", documents.Public(err)
 	}
 	if len(last) == 0 {
 		return formatCursor(beginning), nil
@@ -50,7 +51,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 	for {
 		read, err := ev.in.db.Entries(ctx, broker.Journal, at, eventBatch)
 		if err != nil {
-			return nil, "", public(err)
+			return nil, "", documents.Public(err)
 		}
 		var out []bridge.Event
 		for _, m := range read {
@@ -100,7 +101,7 @@ func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge
 	}
 	all, err := ev.in.several(ctx, ids)
 	if err == nil && stops {
-		err = public(ev.in.db.Confirm(ctx))
+		err = documents.Public(ev.in.db.Confirm(ctx))
 	}
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (ev *events) voted(e *bridge.Event) bool {
 // the stream.
 func decodeEvent(m broker.Entry) (bridge.Event, error) {
 	e := bridge.Event{
-		Type: bridge.EventType(m.Get("t")), Timestamp: time.UnixMilli(streamTime(m.ID)).UTC(), InteractionID: bridge.ID(m.Get("i")), SessionID: m.Get("s"),
+		Type: bridge.EventType(m.Get("t")), Timestamp: time.UnixMilli(documents.TimeOf(m.ID)).UTC(), InteractionID: bridge.ID(m.Get("i")), SessionID: m.Get("s"),
 		Agent: m.Get("a"), State: bridge.State(m.Get("st")),
 	}
 	if x := m.Get("x"); x != "" {
@@ -186,14 +187,7 @@ func decodeEvent(m broker.Entry) (bridge.Event, error) {
 // beginning is the ID before all entries of a stream.
 const beginning = "0-0"
 
-// streamTime returns the time in ms at the start of an entry ID.
-func streamTime(id string) int64 {
-	ms, _, _ := strings.Cut(id, "-")
-	at, _ := strconv.ParseInt(ms, 10, 64) // the store writes this field
-	return at
-}
-
-// parseCursor returns the ID of the entry that a cursor names.
+// parseCursor returns the ID of an entry that a cursor names.
 func parseCursor(s string) (string, error) {
 	if s == "" {
 		return beginning, nil

@@ -11,8 +11,15 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
+	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -69,11 +76,11 @@ func TestEventsAreConfirmed(t *testing.T) {
 		"a vote":     {func(id bridge.ID) { vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted) }, true},
 		"a deferral": {func(id bridge.ID) { mark(t, s, id, bridge.Mark{Queued: time.Hour}) }, true},
 		"a stop": {func(id bridge.ID) {
-			must[bridge.Stop](t)(s.PutStop(t.Context(), bridge.Stop{Agent: "ci", Session: string(id)}))
+			must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: string(id)}))
 		}, true},
 		"its end": {func(bridge.ID) {
-			all := must[[]bridge.Stop](t)(s.ListStops(t.Context(), ""))
-			must[bool](t)(s.DropStop(t.Context(), "ci", all[0].Session, bridge.Actor{}))
+			all := must[[]bridge.Stop](t)(session.NewStops(s.Documents()).All(t.Context(), ""))
+			must[bool](t)(session.NewStops(s.Documents()).Drop(t.Context(), "ci", all[0].Session, bridge.Actor{}))
 		}, true},
 		"a card":    {func(id bridge.ID) { posted(t, s, must[bridge.Record](t)(s.Load(t.Context(), id)), 0) }, false},
 		"a request": {func(bridge.ID) { open(t, s, nil) }, false},
@@ -83,7 +90,7 @@ func TestEventsAreConfirmed(t *testing.T) {
 			id = open(t, s, nil).Interaction.ID
 		}
 		if name == "its end" {
-			must[bridge.Stop](t)(s.PutStop(t.Context(), bridge.Stop{Agent: "ci", Session: "other"}))
+			must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: "other"}))
 		}
 		cursor := must[string](t)(s.Cursor(t.Context()))
 		x.do(id)
@@ -177,22 +184,26 @@ func TestSentTwice(t *testing.T) {
 	}
 	g := bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: time.Now().Add(time.Hour)}
 	by := bridge.Actor{Platform: "slack", User: "U"}
-	must[bridge.Stop](t)(s.PutStop(ctx, bridge.Stop{Agent: "ci", Session: "s", By: by}))
+	links, said, log := engine.NewLinked(s.Documents()), session.NewSteerings(s.Documents()), journal.New(s.Documents(), nil)
+	must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(ctx, bridge.Stop{Agent: "ci", Session: "s", By: by}))
 	for what, x := range map[string][]func() (bool, error){
-		"a grant": {func() (bool, error) { return s.PutGrant(ctx, g) }, func() (bool, error) { return s.DropGrant(ctx, g) }},
-		"a link": {func() (bool, error) { return true, s.PutLink(ctx, bridge.Link{Platform: "p", User: "u"}) },
-			func() (bool, error) { return s.DropLink(ctx, "p", "u") }},
-		"a stop":  {func() (bool, error) { return s.DropStop(ctx, "ci", "s", by) }},
-		"a lease": {func() (bool, error) { return s.Hold(ctx, "l", "me", time.Minute) }},
+		"a grant": {func() (bool, error) { return give(t, s, g) }, func() (bool, error) { return grant.NewGrants(s.Documents()).Revoke(ctx, g) }},
+		"a link": {func() (bool, error) { return true, links.PutLink(ctx, bridge.Link{Platform: "p", User: "u"}) },
+			func() (bool, error) { return links.DropLink(ctx, "p", "u") }},
+		"a stop":  {func() (bool, error) { return session.NewStops(s.Documents()).Drop(ctx, "ci", "s", by) }},
+		"a lease": {func() (bool, error) { return documents.NewLeases(s.Documents()).Hold(ctx, "l", "me", time.Minute) }},
 		"a passkey": {func() (bool, error) {
-			return true, s.AddPasskey(ctx, passkey.Credential{Person: "ana", ID: []byte("1")})
+			return true, passkeys.NewCredentials(s.Documents()).AddPasskey(ctx, passkey.Credential{Person: "ana", ID: []byte("1")})
 		}},
 		"a message": {func() (bool, error) {
-			_, err := s.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "k")
+			_, err := said.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "k")
 			return true, err
 		}, func() (bool, error) {
-			n, err := s.EndSteerings(ctx, "ci", "s", "", bridge.FateDelivered)
+			n, err := said.EndSteerings(ctx, "ci", "s", "", bridge.FateDelivered)
 			return n == 1, err
+		}},
+		"an entry": {func() (bool, error) {
+			return true, log.Write(ctx, bridge.AuditRefusal, rec.Interaction, bridge.Refusal{Why: "x"})
 		}},
 	} {
 		for n, do := range x {
@@ -201,13 +212,16 @@ func TestSentTwice(t *testing.T) {
 			}
 		}
 	}
-	votes := 0
-	for _, e := range must[[]bridge.AuditEntry](t)(s.AuditEntries(ctx, "", 100)) {
+	votes, refusals := 0, 0
+	for _, e := range must[[]bridge.AuditEntry](t)(audit.NewEntries(s.Documents(), 0).AuditEntries(ctx, "", 100)) {
 		if e.Type == bridge.AuditVote || e.Type == bridge.AuditDecision {
 			votes++
 		}
+		if e.Type == bridge.AuditRefusal {
+			refusals++
+		}
 	}
-	if votes != 3 {
-		t.Errorf("the audit log has %d votes and decisions", votes)
+	if votes != 3 || refusals != 1 {
+		t.Errorf("the audit log has %d votes and decisions, and %d refusals", votes, refusals)
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-// interactions implements bridge.Openings, Records, Outcomes and Deadlines.
+// interactions implements Interactions.
 type interactions struct {
 	*shared
 	hub      *hub
@@ -46,7 +47,7 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []fou
 		}
 		return in.db.Confirm(ctx, told...)
 	})
-	return out, public(err)
+	return out, documents.Public(err)
 }
 
 // read does the same as several, but without waiting for the replicas. It
@@ -116,7 +117,7 @@ func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored b
 	return out, nil
 }
 
-// Load implements bridge.Records.
+// Load implements Interactions.
 func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	d, err := in.docs(ctx, id)
 	if err != nil {
@@ -125,7 +126,7 @@ func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, 
 	return *in.record(d), nil
 }
 
-// Inspect implements bridge.Records.
+// Inspect implements Interactions.
 func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	d, err := in.docs(ctx, id)
 	if err != nil {
@@ -135,9 +136,12 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 }
 
 // turn applies a rule to the documents of an interaction, stores what it changes, and
-// returns the documents after that, with their record. The rule may be called again,
-// because another process was faster.
-func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.Turn) error) (out *life.Docs, rec *bridge.Record, err error) {
+// returns the documents after that, with their record. If it closes the interaction, the
+// change also does what others add. All of this may be called again, because another
+// process was faster.
+func (in *interactions) turn(
+	ctx context.Context, id bridge.ID, rule func(*life.Turn) error, also ...Also,
+) (out *life.Docs, rec *bridge.Record, err error) {
 	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
 		if unlock() { // another process may have resolved it, which this turn did not see
@@ -164,6 +168,11 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 		if err != nil {
 			return err
 		}
+		if d.Life.State == "" && t.Life.State != "" {
+			if c, err = in.with(ctx, c, t, also); err != nil {
+				return err
+			}
+		}
 		out = &t.Docs
 		if c.Empty() {
 			rec = in.record(out)
@@ -183,7 +192,7 @@ func (in *interactions) turn(ctx context.Context, id bridge.ID, rule func(*life.
 	case rec.Over(): // others may have resolved it in the meantime
 		in.hub.wake(id, rec)
 	}
-	return out, rec, public(err)
+	return out, rec, documents.Public(err)
 }
 
 // change returns the change that stores a turn. It signs the receipts and the
@@ -193,6 +202,18 @@ func (in *interactions) change(t *life.Turn) (broker.Change, error) {
 		return broker.Change{}, err
 	}
 	return t.Change()
+}
+
+// with returns the change of a turn that closes an interaction, with what others add.
+func (in *interactions) with(ctx context.Context, c broker.Change, t *life.Turn, also []Also) (broker.Change, error) {
+	for _, a := range also {
+		more, err := a(ctx, *in.record(&t.Docs))
+		if err != nil {
+			return c, err
+		}
+		c = c.With(more)
+	}
+	return c, nil
 }
 
 // told notes that the change of a turn was stored, wakes the callers of this process if
@@ -265,7 +286,7 @@ func (ls *locks) busy(id bridge.ID) bool {
 	return l != nil
 }
 
-// Pending implements bridge.Records.
+// Pending implements Interactions.
 func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
 	var ids []bridge.ID
 	if agent == "" && session == "" {
@@ -273,7 +294,7 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 		for _, m := range all {
 			ids = append(ids, bridge.ID(m.Name))
 		}
-		return ids, public(err)
+		return ids, documents.Public(err)
 	}
 	ls := &lists{in}
 	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session, Limit: listMax}
@@ -296,19 +317,19 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 func (s *Store) Stats(ctx context.Context) (bridge.Stats, error) {
 	pending, err := s.db.Count(ctx, life.Deadlines, time.Time{})
 	if err != nil {
-		return bridge.Stats{}, public(err)
+		return bridge.Stats{}, documents.Public(err)
 	}
 	ids, err := s.db.Sample(ctx, life.Deadlines, agesRead)
 	if err != nil {
-		return bridge.Stats{}, public(err)
+		return bridge.Stats{}, documents.Public(err)
 	}
 	first, err := s.db.Range(ctx, broker.Query{Index: life.Deadlines, N: 1})
 	if err != nil {
-		return bridge.Stats{}, public(err)
+		return bridge.Stats{}, documents.Public(err)
 	}
 	jobs, dead, lag, err := s.db.Work(ctx)
 	if err != nil {
-		return bridge.Stats{}, public(err)
+		return bridge.Stats{}, documents.Public(err)
 	}
 	now := s.db.Now()
 	out := bridge.Stats{Waiting: s.hub.waiting(), Pending: int64(pending), Jobs: int64(jobs), Dead: int64(dead), Lag: lag}

@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-// jobs implements bridge.Outbox.
+// jobs implements Outbox.
 type jobs struct{ *shared }
 
-// Claim implements bridge.Outbox. It begins with the jobs that have been due
-// for the longest time. A job that it cannot read becomes a dead letter, so
-// that it does not block the jobs behind it.
+// Claim implements Outbox. It begins with the jobs that have been due for the
+// longest time. A job that it cannot read becomes a dead letter, so that it does not hold
+// up those behind it.
 func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	began := time.Now()
 	js.agenda.claim(began)
 	all, next, err := js.db.Claim(ctx, n, lease)
 	if err != nil {
-		return nil, public(err)
+		return nil, documents.Public(err)
 	}
 	if next >= 0 {
 		js.agenda.expect(began.Add(next))
@@ -52,22 +53,22 @@ func (js *jobs) release(ctx context.Context, j bridge.Job, how broker.Release) (
 	if err == nil && how.Extend == 0 { // the next job of its queue may be due
 		js.agenda.poke()
 	}
-	return got, public(err)
+	return got, documents.Public(err)
 }
 
-// Extend implements bridge.Outbox.
+// Extend implements Outbox.
 func (js *jobs) Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error) {
 	got, err := js.release(ctx, j, broker.Release{Extend: d})
 	return got != broker.Lost, err
 }
 
-// Finish implements bridge.Outbox.
+// Finish implements Outbox.
 func (js *jobs) Finish(ctx context.Context, j bridge.Job) error {
 	_, err := js.release(ctx, j, broker.Release{Done: true})
 	return err
 }
 
-// Retry implements bridge.Outbox.
+// Retry implements Outbox.
 func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
 	if reason != "" {
 		js.log.Warn("delivery failed, will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
@@ -77,7 +78,7 @@ func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason
 	return err
 }
 
-// Bury implements bridge.Outbox.
+// Bury implements Outbox.
 func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	letter, err := json.Marshal(struct {
 		bridge.Job
@@ -91,8 +92,8 @@ func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	return err
 }
 
-// Wait implements bridge.Outbox. It also returns when the next job of any
-// process is due, if this process knows of it.
+// Wait implements Outbox. It also returns when the next job of any process
+// is due, as far as this process knows.
 func (js *jobs) Wait(ctx context.Context, d time.Duration) { js.agenda.wait(ctx, d) }
 
 // claimEvery is the minimum time between two claims of a process that found no

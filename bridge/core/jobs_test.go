@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // TestOutbox checks that a leased job is not handed out again, that several edits of a
@@ -64,7 +65,7 @@ func TestLines(t *testing.T) {
 	one := func(i *bridge.Interaction) { i.Destinations = i.Destinations[:1] }
 	each(t, func(t *testing.T, daemon opener) {
 		ctx, nodes := t.Context(), []interface {
-			bridge.Store
+			core.Port
 		}{daemon("a"), daemon("b")}
 		s := daemon("c")
 		var ids []bridge.ID

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
@@ -118,12 +119,12 @@ func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history,
 	switch {
 	case f.Session != "" && f.Agent != "":
 		found, err := db.Range(ctx, broker.Query{Index: life.SessionIndex(f.Agent, f.Session), To: time.UnixMilli(at.ms), Newest: true, N: listBatch})
-		return first(at, found, func(m broker.Member) place { return place{m.At.UnixMilli(), m.Name} }, most), public(err)
+		return first(at, found, func(m broker.Member) place { return place{m.At.UnixMilli(), m.Name} }, most), documents.Public(err)
 	case f.State == bridge.StatePending:
 		// An index by creation time would add a cost to every opening and every
 		// resolution. Reading all IDs for a list costs less.
 		due, err := db.Range(ctx, broker.Query{Index: life.Deadlines})
-		return first(at, due, func(m broker.Member) place { return place{bridge.ID(m.Name).Time().UnixMilli(), m.Name} }, most), public(err)
+		return first(at, due, func(m broker.Member) place { return place{bridge.ID(m.Name).Time().UnixMilli(), m.Name} }, most), documents.Public(err)
 	default:
 		return past.next(ctx, most)
 	}
@@ -168,7 +169,7 @@ func (h *history) next(ctx context.Context, most int) ([]place, error) {
 	for len(h.found) == 0 && !h.done {
 		read, err := h.db.Newest(ctx, broker.Journal, strconv.FormatInt(h.until+1, 10)+"-0", h.count)
 		if err != nil {
-			return nil, public(err)
+			return nil, documents.Public(err)
 		}
 		h.take(openings(read))
 	}
@@ -182,7 +183,7 @@ func (h *history) next(ctx context.Context, most int) ([]place, error) {
 func openings(entries []broker.Entry) []place {
 	out := make([]place, len(entries))
 	for k, e := range entries {
-		out[k].ms = streamTime(e.ID)
+		out[k].ms = documents.TimeOf(e.ID)
 		if e.Get("t") == string(bridge.EventRequest) {
 			out[k].id = e.Get("i")
 		}

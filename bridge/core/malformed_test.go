@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +8,9 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -68,32 +70,31 @@ func TestNewer(t *testing.T) {
 				t.Errorf("%s was replaced: %+v", kind, d)
 			}
 		}
+		db := s.Documents()
 		for _, user := range []string{"a", "b"} {
-			noError(t, s.PutLink(ctx, bridge.Link{Platform: "p", User: user}))
-			must[bool](t)(s.PutGrant(ctx, bridge.Grant{Agent: "ci", Key: user, Origin: bridge.ID(user), Expires: time.Now().Add(time.Hour)}))
-			must[bridge.Stop](t)(s.PutStop(ctx, bridge.Stop{Agent: "ci", Session: user}))
-			_, _, err := s.PutReport(ctx, "ci", user, bridge.SessionReport{})
+			noError(t, engine.NewLinked(db).PutLink(ctx, bridge.Link{Platform: "p", User: user}))
+			must[bool](t)(give(t, s, bridge.Grant{Agent: "ci", Key: user, Origin: bridge.ID(user), Expires: time.Now().Add(time.Hour)}))
+			must[bridge.Stop](t)(session.NewStops(db).Put(ctx, bridge.Stop{Agent: "ci", Session: user}))
+			_, _, err := session.NewReports(db).PutReport(ctx, "ci", user, bridge.SessionReport{})
 			noError(t, err)
 		}
 		for _, k := range []broker.Key{{Kind: "link", ID: "p/a"}, {Kind: "grant", ID: "ci\x00\x00a"}, {Kind: "stop", ID: "ci\x00a"}, {Kind: "report", ID: "ci\x00a"}} {
 			replaceNewer(t, s, k)
 		}
-		if all, err := s.Links(ctx); err != nil || len(all) != 1 {
+		if all, err := engine.NewLinked(db).Links(ctx); err != nil || len(all) != 1 {
 			t.Errorf("the links: %v, %v", all, err)
 		}
-		if all, err := s.Covering(ctx, "ci", "", []string{"a", "b"}); err != nil || len(all) != 1 {
+		if all, err := grant.NewGrants(db).Covering(ctx, "ci", "", []string{"a", "b"}); err != nil || len(all) != 1 {
 			t.Errorf("the grants: %v, %v", all, err)
 		}
-		if all, err := s.ListStops(ctx, ""); err != nil || len(all) != 1 {
+		if all, err := session.NewStops(db).All(ctx, ""); err != nil || len(all) != 1 {
 			t.Errorf("the stops: %v, %v", all, err)
 		}
-		if all, err := s.ListReported(ctx, ""); err != nil || len(all) != 1 {
+		if all, err := session.NewReports(db).ListReported(ctx, ""); err != nil || len(all) != 1 {
 			t.Errorf("the sessions: %v, %v", all, err)
 		}
-		o := opening(t, "", func(i *bridge.Interaction) { i.Session = "a" })
-		o.Stoppable = true
-		if _, created, err := s.Open(ctx, o); err == nil || created {
-			t.Error("a session with a stop of a newer nod opens a request")
+		if _, _, err := session.NewStops(db).Stopped(ctx, "ci", "a"); err == nil {
+			t.Error("a stop of a newer nod is taken for none")
 		}
 	})
 }
@@ -188,7 +189,7 @@ func malformedRequests(t *testing.T, c *rdb.Client, s *stored.Store, raw string)
 func malformedGrants(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 	t.Helper()
 	put := func(key string) {
-		must[bool](t)(s.PutGrant(t.Context(), bridge.Grant{
+		must[bool](t)(give(t, s, bridge.Grant{
 			Agent: "ci", Session: "s", Key: key, Origin: must[bridge.ID](t)(bridge.NewID()), Expires: time.Now().Add(time.Hour),
 		}))
 	}
@@ -196,21 +197,32 @@ func malformedGrants(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 		put(key)
 	}
 	spoil(t, c, "grant:ci\x00s\x00b", raw)
-	if all := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "s", []string{"a", "b"})); len(all) != 1 {
+	if all := must[[]grant.Held](t)(grant.NewGrants(s.Documents()).Covering(t.Context(), "ci", "s", []string{"a", "b"})); len(all) != 1 {
 		t.Errorf("the grants are %v", all)
 	}
-	noError(t, s.ClearSession(t.Context(), "ci", "s"))
-	if all := must[[]bridge.Grant](t)(s.Covering(t.Context(), "ci", "s", []string{"a", "b", "c"})); len(all) != 0 {
+	o := engine.Options{Store: s, DB: s.DB}
+	o.Default()
+	noError(t, grant.New(engine.New(o), o).End(t.Context(), "ci", "s"))
+	if all := must[[]grant.Held](t)(grant.NewGrants(s.Documents()).Covering(t.Context(), "ci", "s", []string{"a", "b", "c"})); len(all) != 0 {
 		t.Errorf("after the session, the grants are %v", all)
 	}
-	stop := must[bridge.Stop](t)(s.PutStop(t.Context(), bridge.Stop{Agent: "ci", Session: "s"}))
+	stops := session.NewStops(s.Documents())
+	stop := must[bridge.Stop](t)(stops.Put(t.Context(), bridge.Stop{Agent: "ci", Session: "s"}))
 	spoil(t, c, "stop:ci\x00s", raw)
-	o := opening(t, "", func(i *bridge.Interaction) { i.Session = "s" })
-	o.Stoppable = true
-	if _, created, err := s.Open(t.Context(), o); created || err == nil || errors.As(err, new(*bridge.StoppedError)) {
-		t.Errorf("a session with a stop that no one can read: %v, %v", created, err)
+	if _, _, err := stops.Stopped(t.Context(), "ci", "s"); err == nil {
+		t.Error("a stop that no one can read is taken for none")
 	}
-	if stopped, err := s.DropStop(t.Context(), stop.Agent, stop.Session, bridge.Actor{}); err != nil || !stopped {
+	if stopped, err := stops.Drop(t.Context(), stop.Agent, stop.Session, bridge.Actor{}); err != nil || !stopped {
 		t.Errorf("it cannot be resumed: %v, %v", stopped, err)
 	}
+}
+
+// give stores a grant, and reports whether it was not given before.
+func give(t *testing.T, s *stored.Store, g bridge.Grant) (bool, error) {
+	t.Helper()
+	c, err := grant.NewGrants(s.Documents()).Give(t.Context(), g)
+	if err == nil && !c.Empty() {
+		_, err = s.DB.Do(t.Context(), c)
+	}
+	return err == nil && !c.Empty(), err
 }

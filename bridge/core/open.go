@@ -6,13 +6,15 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-// Known implements bridge.Openings.
+// Known implements Interactions.
 func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, error) {
 	op := life.Opening{Opening: o}
 	if err := in.readNames(ctx, &op); err != nil || op.First == nil {
@@ -25,21 +27,21 @@ func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, erro
 	return o.Identity.Repeat(*op.First.Record(now), now) != bridge.Asks, nil
 }
 
-// Open implements bridge.Openings. Most openings depend on no existing
+// Open implements Interactions. Most openings depend on no existing
 // document, so the first attempt reads nothing. If such a document exists, the
 // store refuses the change and returns the document.
-func (in *interactions) Open(ctx context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (in *interactions) Open(ctx context.Context, o bridge.Opening, on ...broker.Version) (bridge.Record, bool, error) {
 	if o.Awaited {
 		in.hub.reserve(o.Interaction.ID)
 	}
-	rec, created, err := in.open(ctx, o)
+	rec, created, err := in.open(ctx, o, on)
 	if o.Awaited && (err != nil || !created || rec.Over()) {
 		in.hub.drop(o.Interaction.ID)
 	}
 	return rec, created, err
 }
 
-func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.Record, created bool, err error) {
+func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.Version) (rec bridge.Record, created bool, err error) {
 	known := o.Interaction.Previous != "" || o.Interaction.Join
 	err = broker.Retry(ctx, func() error {
 		op := &life.Opening{Opening: o, Node: in.node}
@@ -69,8 +71,8 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		if err != nil {
 			return err
 		}
-		if out.Created && o.Stoppable && o.Interaction.Session != "" {
-			c.If = append(c.If, broker.Version{Key: stopDocs.Key(life.Owner(o.Interaction.Agent, o.Interaction.Session))})
+		if out.Created {
+			c.If = append(c.If, on...)
 		}
 		if c.Empty() {
 			rec = *in.record(&out.Turn.Docs)
@@ -78,7 +80,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		} else {
 			var done broker.Done
 			if done, err = in.db.Do(ctx, c); err != nil {
-				return in.rejected(&o, err)
+				return rejected(&o, on, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
 				rec = *in.told(t, c, done) // the last one is what the caller gets
@@ -88,12 +90,12 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening) (rec bridge.
 		rec.Repeated, created = out.Repeated, out.Created
 		return err
 	})
-	return rec, created, public(err)
+	return rec, created, documents.Public(err)
 }
 
-// rejected returns the reason that an opening was not stored. If its session is
-// stopped, that is a StoppedError.
-func (in *interactions) rejected(o *bridge.Opening, err error) error {
+// rejected returns the reason why an opening was not stored: a ChangedError instead of a
+// stale one if a document on which it depends has another version by now.
+func rejected(o *bridge.Opening, on []broker.Version, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
 			WithHint("wait for responses, or cancel requests")
@@ -103,12 +105,8 @@ func (in *interactions) rejected(o *bridge.Opening, err error) error {
 		return err
 	}
 	for _, d := range stale.Docs {
-		if stopDocs.Is(d.Key) && d.Exists() {
-			s, err := stopDocs.Decode(d)
-			if err != nil {
-				return public(err)
-			}
-			return &bridge.StoppedError{Stop: s}
+		if slices.ContainsFunc(on, func(v broker.Version) bool { return v.Key == d.Key && v.Version != d.Version }) {
+			return &ChangedError{d}
 		}
 	}
 	return err
@@ -118,11 +116,11 @@ func (in *interactions) rejected(o *bridge.Opening, err error) error {
 func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 	docs, err := in.db.Get(ctx, o.Keys()...)
 	if err != nil {
-		return public(err)
+		return documents.Public(err)
 	}
 	first, second, err := o.Found(docs)
 	if err != nil {
-		return public(err)
+		return documents.Public(err)
 	}
 	for _, p := range []struct {
 		id   bridge.ID
@@ -143,16 +141,4 @@ func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 		}
 	}
 	return nil
-}
-
-// Setting implements bridge.Openings.
-func (in *interactions) Setting(ctx context.Context, q bridge.SettingQuery) (bridge.Setting, error) {
-	var s bridge.Setting
-	var err error
-	if s.Grants, err = (grants{in.shared}).Covering(ctx, q.Agent, q.Session, q.Grants); err != nil {
-		return s, err
-	}
-	_, enabled, err := (presence{in.shared}).Present(ctx, q.Session)
-	s.FrontEnds = enabled > 0
-	return s, err
 }

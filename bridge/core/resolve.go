@@ -13,23 +13,24 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-// Settle implements bridge.Outcomes.
-func (in *interactions) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+// Settle implements Interactions.
+func (in *interactions) Settle(ctx context.Context, s bridge.Settlement, also ...Also) (bridge.Record, bool, error) {
 	verdict, began := life.Final, in.db.Now()
 	d, r, err := in.turn(ctx, s.ID, func(t *life.Turn) error {
 		verdict = t.Resolve(s)
 		return nil
-	})
+	}, also...)
 	if err != nil {
 		return bridge.Record{}, false, err
 	}
 	if verdict == life.Won {
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
-		in.verifier.add(checked{settlement: &s, recorded: began}, d)
+		in.verifier.add(checked{settlement: &s, also: also, recorded: began}, d)
 	}
 	return *r, verdict == life.Won, refusal(s.ID, verdict)
 }
@@ -46,13 +47,13 @@ func refusal(id bridge.ID, v life.Verdict) error {
 	return nil
 }
 
-// Vote implements bridge.Outcomes.
-func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+// Vote implements Interactions.
+func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also) (bridge.Record, bridge.BallotResult, error) {
 	verdict, result, began := life.Final, bridge.BallotLate, in.db.Now()
 	d, r, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
 		verdict, result = t.Vote(v)
 		return refusal(v.ID, verdict)
-	})
+	}, also...)
 	if err != nil {
 		return bridge.Record{}, "", err
 	}
@@ -60,12 +61,12 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot) (bridge.Recor
 		if result == bridge.BallotDecided {
 			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
 		}
-		in.verifier.add(checked{ballot: &v, recorded: cmp.Or(v.Recorded, began)}, d)
+		in.verifier.add(checked{ballot: &v, also: also, recorded: cmp.Or(v.Recorded, began)}, d)
 	}
 	return *r, result, nil
 }
 
-// Mark implements bridge.Records.
+// Mark implements Interactions.
 func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	verdict := life.Kept
 	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
@@ -84,7 +85,7 @@ func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (
 	return *r, nil
 }
 
-// Abandon implements bridge.Records.
+// Abandon implements Interactions.
 func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
 	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
 		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
@@ -96,9 +97,8 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 	return *r, nil
 }
 
-// Sending implements bridge.Records. It succeeds only after the replicas have
-// confirmed the note, because a lost note would allow a spent answer to be sent
-// again.
+// Sending implements Interactions. It succeeds only once the replicas have
+// confirmed it, because a lost note would bring back a spent answer.
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {
@@ -124,7 +124,7 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 	return err
 }
 
-// Delivered implements bridge.Records.
+// Delivered implements Interactions.
 func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
 	_, _, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
 		t.Deliver()
@@ -178,14 +178,14 @@ func (a *aside) others(due []broker.Member, now time.Time) []broker.Member {
 	})
 }
 
-// Expire implements bridge.Deadlines.
+// Expire implements Interactions.
 func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error) {
 	n = min(n, expireMost)
 	q := broker.Query{Index: life.Deadlines, To: in.db.Now(), N: n * expireFlight}
 	for len(over) < n*expireFlight*expireCall {
 		due, err := in.db.Range(ctx, q)
 		if err != nil || len(due) == 0 {
-			return over, false, public(err)
+			return over, false, documents.Public(err)
 		}
 		ended, gone, err := in.expireAll(ctx, due, n)
 		over = append(over, ended...)
@@ -253,7 +253,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 		case r.Err != nil:
 			in.aside.put(tried[n], in.db.Now().Add(expireSoon))
 			if failed == nil {
-				failed = public(r.Err)
+				failed = documents.Public(r.Err)
 			}
 			continue
 		}

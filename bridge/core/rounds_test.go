@@ -135,7 +135,7 @@ func TestLateAnswers(t *testing.T) {
 		approve(t, s, direct.Interaction.ID)
 		read := func() (ids []string, of []bridge.ID) {
 			t.Helper()
-			for _, m := range must[[]bridge.Message](t)(s.Messages(t.Context(), "ci", "s", 100)) {
+			for _, m := range must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), "ci", "s", 100)) {
 				ids, of = append(ids, m.ID), append(of, m.Record.Interaction.ID)
 			}
 			return ids, of
@@ -145,12 +145,12 @@ func TestLateAnswers(t *testing.T) {
 			t.Fatalf("messages: %s", d)
 		}
 		for _, other := range [][2]string{{"ci", "other"}, {"other", "s"}} {
-			if items := must[[]bridge.Message](t)(s.Messages(t.Context(), other[0], other[1], 100)); len(items) != 0 {
+			if items := must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), other[0], other[1], 100)); len(items) != 0 {
 				t.Errorf("%v reads %d", other, len(items))
 			}
 		}
 		for _, n := range []int{3, 0} {
-			if acked := must[[]bridge.ID](t)(s.Acknowledge(t.Context(), "ci", "s", ids[2])); len(acked) != n {
+			if acked := must[[]bridge.ID](t)(mailbox(s).Acknowledge(t.Context(), "ci", "s", ids[2])); len(acked) != n {
 				t.Errorf("acknowledged %v, want %d", acked, n)
 			}
 		}
@@ -181,7 +181,7 @@ func TestAcknowledged(t *testing.T) {
 	read := func(want ...bridge.ID) (last string) {
 		t.Helper()
 		var got []bridge.ID
-		for _, m := range must[[]bridge.Message](t)(s.Messages(t.Context(), "ci", "s", 100)) {
+		for _, m := range must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), "ci", "s", 100)) {
 			got, last = append(got, m.Record.Interaction.ID), m.ID
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -191,7 +191,7 @@ func TestAcknowledged(t *testing.T) {
 	}
 	acknowledge := func(through string, want ...bridge.ID) {
 		t.Helper()
-		if d := cmp.Diff(want, must[[]bridge.ID](t)(s.Acknowledge(t.Context(), "ci", "s", through))); d != "" {
+		if d := cmp.Diff(want, must[[]bridge.ID](t)(mailbox(s).Acknowledge(t.Context(), "ci", "s", through))); d != "" {
 			t.Errorf("acknowledged are %s", d)
 		}
 	}

@@ -34,8 +34,9 @@ type verifier struct {
 type checked struct {
 	settlement *bridge.Settlement
 	ballot     *bridge.Ballot
-	recorded   time.Time // time at which it was recorded, or shortly before
-	version    int64     // version of the life document that contains it
+	also       []Also
+	recorded   time.Time // when it was recorded, or shortly before
+	version    int64     // of the life document that has it
 	value      uint64    // hash of its value
 	amended    int       // number of amendments at that time
 	at         time.Time // time of the next check
@@ -141,11 +142,11 @@ func (v *verifier) again(ctx context.Context, c *checked) bool {
 	if c.ballot == nil {
 		s := *c.settlement
 		s.Recorded = c.recorded
-		_, _, err := v.in.Settle(ctx, s)
+		_, _, err := v.in.Settle(ctx, s, c.also...)
 		return err == nil
 	}
 	b := *c.ballot
 	b.Recorded = c.recorded
-	_, _, err := v.in.Vote(ctx, b)
+	_, _, err := v.in.Vote(ctx, b, c.also...)
 	return err == nil
 }

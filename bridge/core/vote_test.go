@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // ballot is the vote of a person on an interaction.
@@ -20,7 +21,7 @@ func ballot(id bridge.ID, who string, s bridge.State) bridge.Ballot {
 	}
 }
 
-func vote(t *testing.T, s bridge.Store, v bridge.Ballot, want bridge.BallotResult) bridge.Record {
+func vote(t *testing.T, s core.Port, v bridge.Ballot, want bridge.BallotResult) bridge.Record {
 	t.Helper()
 	r, got, err := s.Vote(t.Context(), v)
 	if err != nil || got != want {

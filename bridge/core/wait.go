@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -69,7 +70,7 @@ func newHub(s *shared) *hub {
 func (in *interactions) start(ctx context.Context) error {
 	last, err := in.db.Newest(ctx, broker.Journal, "", 1)
 	if err != nil {
-		return public(err)
+		return documents.Public(err)
 	}
 	at := "0-0"
 	if len(last) > 0 {
@@ -258,8 +259,8 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	}
 }
 
-// Await implements bridge.Records. It registers, then reads, then sleeps until
-// it is woken.
+// Await implements Interactions: it registers, then reads, then sleeps until
+// woken.
 func (in *interactions) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	ch := make(sleeper, 1)
 	registered := in.hub.enter(id, ch)
@@ -330,7 +331,7 @@ type callback struct {
 	over  bool
 }
 
-// AwaitThen implements bridge.Records.
+// AwaitThen implements Interactions.
 func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
 	cb := &callback{in: in, ctx: ctx, id: id, then: then, busy: true}
 	registered := in.hub.enter(id, cb)

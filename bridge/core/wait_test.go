@@ -24,7 +24,7 @@ type ended struct {
 }
 
 // awaitThen calls AwaitThen. The channel gets each result.
-func awaitThen(ctx context.Context, s bridge.Store, id bridge.ID) <-chan ended {
+func awaitThen(ctx context.Context, s core.Port, id bridge.ID) <-chan ended {
 	done := make(chan ended, 2)
 	s.AwaitThen(ctx, id, func(result bridge.Awaited) {
 		rec, err := result()
@@ -248,7 +248,7 @@ type connections struct {
 }
 
 // enter lets a connection wait at a daemon.
-func (c connections) enter(name string, s bridge.Store) {
+func (c connections) enter(name string, s core.Port) {
 	ctx, hangUp := context.WithCancel(c.t.Context())
 	done := awaitThen(ctx, s, c.id)
 	c.open[name] = func() error {

@@ -4,8 +4,9 @@
 package desk
 
 import (
-	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/bridge/rooms/session"
 )
@@ -15,13 +16,13 @@ type Desk struct {
 	engine   *engine.Engine
 	grants   *grant.Room
 	sessions *session.Room
-	records  bridge.Records
-	audit    bridge.AuditLog // every decision, vote, grant and revocation lengthens it
+	records  core.Interactions
+	audit    *audit.Log
 	linking  bool
 	lately   lately
 }
 
 // New returns the desk of an engine and its rooms.
-func New(e *engine.Engine, o engine.Options, grants *grant.Room, sessions *session.Room) *Desk {
-	return &Desk{engine: e, grants: grants, sessions: sessions, records: o.Store, audit: o.Store, linking: o.Linking && o.Directory != nil}
+func New(e *engine.Engine, o engine.Options, grants *grant.Room, sessions *session.Room, log *audit.Log) *Desk {
+	return &Desk{engine: e, grants: grants, sessions: sessions, records: o.Store, audit: log, linking: o.Linking && o.Directory != nil}
 }

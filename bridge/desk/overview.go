@@ -97,7 +97,7 @@ func (d *Desk) Changes(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	log, err := d.audit.Sealed(ctx)
+	last, err := d.audit.Last(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +105,7 @@ func (d *Desk) Changes(ctx context.Context) (string, error) {
 	for _, id := range ids {
 		h.Write([]byte(id))
 	}
-	h.Write([]byte(" " + log.Last))
+	h.Write([]byte(" " + last))
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

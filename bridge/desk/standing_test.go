@@ -22,7 +22,7 @@ func TestStandingIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		store := fake.New()
-		o := rooms.New(rooms.Options{Options: engine.Options{Store: fake.Together(store, &fake.Log{}), Keys: keys, Directory: all}})
+		o := rooms.New(rooms.Options{Options: engine.Options{Store: store, DB: store.DB, Keys: keys, Directory: all}})
 		r := store.Put(t, fake.Question("Ship it?"))
 		v := bridge.NewView(r, 0, nil, keys.Sign)
 		stranger := bridge.Actor{Platform: "chat", User: "U-stranger"}

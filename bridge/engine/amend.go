@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // Amend stores an amendment.
-func Amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridge.Amendment) error {
+func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a bridge.Amendment) error {
 	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
 	return err
 }
@@ -19,7 +20,7 @@ func Amend(ctx context.Context, records bridge.Records, r bridge.Record, a bridg
 const amendTries = 5
 
 // AmendNow stores an amendment of the newest state of a request.
-func AmendNow(ctx context.Context, records bridge.Records, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+func AmendNow(ctx context.Context, records core.Interactions, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
 	var err error
 	for range amendTries {
 		var r bridge.Record
@@ -33,9 +34,9 @@ func AmendNow(ctx context.Context, records bridge.Records, id bridge.ID, make fu
 	return err
 }
 
-// cardFailed handles the failure of a card that should have told people about a
-// request: the other cards show the failure.
-func cardFailed(ctx context.Context, records bridge.Records, id bridge.ID, destination int) error {
+// cardFailed follows the failure of a card that should have told people: the other
+// cards say so.
+func cardFailed(ctx context.Context, records core.Interactions, id bridge.ID, destination int) error {
 	r, err := records.Load(ctx, id)
 	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {
 		err = AmendNow(ctx, records, id, func(r bridge.Record) bridge.Amendment {

@@ -22,7 +22,7 @@ func TestNoticeIsNotDecided(t *testing.T) {
 	notice := asked
 	notice.Kind = bridge.KindNotice
 	question, message := store.Put(t, asked), store.Put(t, notice)
-	w := &withdrawals{records: store, outcomes: store, redactor: &Redactor{hide: hidesNothing{}}}
+	w := &withdrawals{records: store, redactor: &Redactor{hide: hidesNothing{}}}
 	all := func(pending []bridge.Interaction) ([]bridge.Interaction, bool) { return pending, false }
 	if err := w.decidedElsewhere(t.Context(), "ci", "s", "continued at the terminal", all); err != nil {
 		t.Fatal(err)

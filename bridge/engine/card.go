@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
 )
@@ -48,8 +49,8 @@ const clickMentions = 200 * time.Millisecond
 // cards creates the views of messages, and records the content that messages
 // show.
 type cards struct {
-	records   bridge.Records
-	drafts    bridge.Drafts
+	records   core.Interactions
+	drafts    Drafts
 	seams     *Seams
 	redactor  *Redactor
 	mentions  *tell.Notifier

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
@@ -18,8 +19,8 @@ import (
 // Clicks applies the clicks and typed text of people. Its methods in the list
 // of deciders are the checks of every click.
 type Clicks struct {
-	records   bridge.Records
-	drafts    bridge.Drafts
+	records   core.Interactions
+	drafts    Drafts
 	cards     *cards
 	people    *people.People
 	decisions *Decisions

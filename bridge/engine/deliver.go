@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 const (
@@ -25,9 +26,8 @@ const (
 
 // dispatcher processes the jobs of the outbox.
 type dispatcher struct {
-	outbox    bridge.Outbox
-	records   bridge.Records
-	outcomes  bridge.Outcomes
+	outbox    core.Outbox
+	records   core.Interactions
 	seams     *Seams
 	platforms platforms
 	cards     *cards
@@ -224,7 +224,7 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 			return nil // the post job of that destination checks again
 		}
 	}
-	_, _, err = w.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
+	_, _, err = w.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
 		State: bridge.StateAnswered, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
 	return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -396,8 +397,8 @@ func TestThreads(t *testing.T) {
 	if d := post(); d.Thread != "" || d.Channel != "C" {
 		t.Errorf("without threads, the card is in %+v", d)
 	}
-	for key := range o.store.Notes {
-		o.store.Notes[key] = "not JSON"
+	if err := o.Notes.SetNote(t.Context(), threadKey(fake.Question("Ship it?"), 0), "not JSON", time.Hour); err != nil {
+		t.Fatal(err)
 	}
 	if d := post(); d.Thread != "" {
 		t.Errorf("with an unreadable note, the card is in %+v", d)
@@ -550,7 +551,7 @@ func TestLeaseEnds(t *testing.T) {
 
 // unreachable is an outbox that cannot be reached after some renewals of leases.
 type unreachable struct {
-	bridge.Outbox
+	core.Outbox
 	renewals int
 	answers  bool
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // TestHostileClicks checks clicks that are forged, that come from elsewhere, that
@@ -48,7 +49,7 @@ func TestHostileClicks(t *testing.T) {
 
 // redraws is a Store that counts the requested updates of cards.
 type redraws struct {
-	bridge.Store
+	core.Port
 	n atomic.Int32
 }
 
@@ -56,7 +57,7 @@ func (r *redraws) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge
 	if m.Redraw != nil {
 		r.n.Add(1)
 	}
-	return r.Store.Mark(ctx, id, m)
+	return r.Port.Mark(ctx, id, m)
 }
 
 // TestDrawnUnchanged checks that the answer to a late click causes an update of the card only if the request has changed since.
@@ -67,7 +68,7 @@ func TestDrawnUnchanged(t *testing.T) {
 	first := w.engine
 	id := w.open(agentCI, shell("make x")).Interaction.ID
 	card := w.drawn(id, "C1")
-	count := &redraws{Store: w.store}
+	count := &redraws{Port: w.store}
 	w.between = count
 	w.reload(s)
 	second := w.engine

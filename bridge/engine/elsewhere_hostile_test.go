@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
@@ -16,12 +17,12 @@ import (
 // unrecorded is a Store on which the first record that is loaded does not have yet
 // what its card shows. Then it changes the request.
 type unrecorded struct {
-	bridge.Store
+	core.Port
 	change func()
 }
 
 func (u *unrecorded) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	r, err := u.Store.Load(ctx, id)
+	r, err := u.Port.Load(ctx, id)
 	if change := u.change; change != nil {
 		u.change, r.Shown = nil, nil
 		change()
@@ -38,7 +39,7 @@ func TestRemovedWhileCardIsRecorded(t *testing.T) {
 	s := w.setup
 	id := w.asked(nil, versions).Interaction.ID
 	click := w.control("ana", id, bridge.ActionSubmit, 0, bridge.OptionForm, map[int]bridge.Input{0: {Options: []int{1}}})
-	between := &unrecorded{Store: w.store}
+	between := &unrecorded{Port: w.store}
 	w.between = between
 	w.reload(s)
 	w.between = nil

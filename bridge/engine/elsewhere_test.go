@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // TestChangedElsewhere checks clicks on a daemon that has read a request which has
@@ -97,7 +98,7 @@ func TestChangedWhileClicking(t *testing.T) {
 			w := newWorld(t, s)
 			id := w.open(agentCI, shell("make x")).Interaction.ID
 			card := w.drawn(id, "C1")
-			between := &meddler{Store: w.store}
+			between := &meddler{Port: w.store}
 			w.between = between
 			w.reload(s)
 			w.between = nil
@@ -123,14 +124,14 @@ func TestUnlinkedElsewhere(t *testing.T) {
 	w := newWorld(t, s)
 	id := w.open(agentCI, shell("make x")).Interaction.ID
 	card := w.drawn(id, "C1")
-	if err := w.store.PutLink(t.Context(), bridge.Link{Platform: "chat", User: "U-phone", Person: "ana"}); err != nil {
+	if err := engine.NewLinked(w.store.Documents()).PutLink(t.Context(), bridge.Link{Platform: "chat", User: "U-phone", Person: "ana"}); err != nil {
 		t.Fatal(err)
 	}
 	phone := bridge.Actor{Platform: "chat", User: "U-phone"}
 	if !w.engine.People.MayAnswer(t.Context(), card.Record.Interaction, phone) {
 		t.Fatal("a linked account may not answer")
 	}
-	if _, err := w.store.DropLink(t.Context(), "chat", "U-phone"); err != nil {
+	if _, err := engine.NewLinked(w.store.Documents()).DropLink(t.Context(), "chat", "U-phone"); err != nil {
 		t.Fatal(err)
 	}
 	w.said(w.pressOn("phone", card, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "You may not answer")

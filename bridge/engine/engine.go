@@ -8,14 +8,19 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/tell"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Options configures an Engine.
 type Options struct {
-	Store     bridge.Store
+	Store     core.Port
+	DB        broker.Store // what the store is on, for the documents of rooms
 	Keys      bridge.Keyring
 	Platforms []bridge.Platform
 	Routes    map[string]bridge.Route
@@ -51,6 +56,9 @@ type Options struct {
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
+	// Signer signs entries of the audit log, answers and seals. The store has it as well,
+	// and signs decisions. If it is nil, nod signs nothing.
+	Signer *proof.Signer
 }
 
 // Engine carries requests from agents to people and back. It is composed of
@@ -62,6 +70,8 @@ type Engine struct {
 	People    *people.People
 	Journal   *journal.Journal
 	Links     *Links
+	Presence  Presence
+	Notes     documents.Notes
 	Redactor  *Redactor
 	Clicks    *Clicks
 	Decisions *Decisions

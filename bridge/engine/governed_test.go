@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/redact"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
 )
 
 // newGoverned returns a world with redaction, four routes in one channel, and a
@@ -132,7 +133,7 @@ func (w *world) grants() []bridge.Grant {
 // audited returns the entries of some types in the audit log, in order.
 func (w *world) audited(types ...bridge.AuditType) []bridge.AuditEntry {
 	w.t.Helper()
-	entries, err := w.store.AuditEntries(w.t.Context(), "", 1000)
+	entries, err := audit.NewEntries(w.store.Documents(), 0).AuditEntries(w.t.Context(), "", 1000)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -290,7 +290,7 @@ func TestToolRemembers(t *testing.T) {
 	w.decided(plain, bridge.DecideAlways, "ana")
 	w.mustPass("the same request where nod remembers", plain)
 	w.mustAsk("a request of a tool that remembers itself, next to a grant", decode())
-	if err := w.engine.Sessions.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
+	if err := w.engine.Grants.Remember(t.Context(), "ci", "files:/y", bridge.ScopeAlways, ""); err != nil {
 		t.Fatal(err)
 	}
 	advised := ask("Delete?", "files", `{"path":"/y"}`)

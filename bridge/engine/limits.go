@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 )
 
 // permit returns an error for a request that the agent may not send, and
@@ -33,9 +34,9 @@ func (op *Openings) within(ctx context.Context, a bridge.Agent) error {
 		return nil
 	}
 	now := time.Now()
-	n, err := op.limits.Count(ctx, a.Name, now)
+	n, err := op.db.Tally(ctx, "requests:"+a.Name+":"+now.UTC().Format("1504"), 2*time.Minute)
 	if err != nil || n <= a.PerMinute {
-		return err
+		return documents.Public(err)
 	}
 	limit := bridge.Errorf(bridge.CodeRateLimited, "agent %s exceeds its limit of %d requests per minute", a.Name, a.PerMinute)
 	limit.RetryAfter = now.Truncate(time.Minute).Add(time.Minute).Sub(now)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/journal"
 )
 
@@ -23,7 +24,7 @@ func linkNote(code string) string { return "link:" + code }
 
 // codes stores the clicks of unknown accounts until their codes are entered.
 type codes struct {
-	notes bridge.Notes
+	notes documents.Notes
 }
 
 // offer stores the click of an unknown account, and returns the reply with a
@@ -50,8 +51,8 @@ func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 
 // Links links accounts to people.
 type Links struct {
-	notes   bridge.Notes
-	store   bridge.Links
+	notes   documents.Notes
+	store   Linked
 	journal *journal.Journal
 	clicks  *Clicks
 	log     *slog.Logger

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
 // lostCards handles cards that were deleted, and cards that nod can no longer
 // change.
 type lostCards struct {
-	records   bridge.Records
-	notes     bridge.Notes
+	records   core.Interactions
+	notes     documents.Notes
 	reader    *reader
 	platforms platforms
 	log       *slog.Logger
@@ -104,7 +106,7 @@ func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) 
 		return nil
 	}
 	key := "told:" + string(i.ID) + ":" + strconv.Itoa(destination) + ":" + string(r.State)
-	first, err := bridge.Claim(ctx, l.notes, key, lostKept)
+	first, err := l.notes.Claim(ctx, key, lostKept)
 	if err != nil || !first {
 		return err
 	}

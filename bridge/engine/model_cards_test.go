@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // part is a part of a test. Everything that it starts ends with it.
@@ -162,7 +163,7 @@ func (d *drawing) look() {
 		if rec.Failures[n] != "" || (gone || ref.Message == "") && rec.State.Final() {
 			continue // a request that is over gets no new card
 		}
-		_, draft, err := d.store.Draft(d.t.Context(), d.id, n, bridge.Actor{})
+		_, draft, err := engine.NewDrafts(d.store.Documents()).Draft(d.t.Context(), d.id, n, bridge.Actor{})
 		if err != nil {
 			d.rt.Fatal(err)
 		}

@@ -13,7 +13,6 @@ type office struct {
 	*Engine
 	t     *testing.T
 	store *fake.Store
-	log   *fake.Log
 	chat  *fake.Chat
 	keys  bridge.Keyring
 }
@@ -26,7 +25,7 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{t: t, store: fake.New(), log: &fake.Log{}, chat: &fake.Chat{As: "chat"}, keys: keys}
+	o := &office{t: t, store: fake.New(), chat: &fake.Chat{As: "chat"}, keys: keys}
 	options := Options{
 		Keys: keys, Platforms: []bridge.Platform{o.chat}, Node: "here",
 		Routes: map[string]bridge.Route{bridge.DefaultRoute: {
@@ -37,7 +36,7 @@ func newOffice(t *testing.T, change ...func(*Options)) *office {
 	for _, f := range change {
 		f(&options)
 	}
-	options.Store = fake.Together(o.store, o.log)
+	options.Store, options.DB = o.store, o.store.DB
 	o.Engine = New(options)
 	o.Use(Seams{
 		Openers: []Opener{{Open: o.Openings.Ruled}, {Open: o.Openings.Reached}},

@@ -11,17 +11,17 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
 // Openings opens requests. Its methods in the list of openers take part in each
 // opening.
 type Openings struct {
-	limits   bridge.Limits
-	openings bridge.Openings
-	leases   bridge.Leases
-	records  bridge.Records
-	stops    bridge.Stops
+	db       documents.DB
+	leases   documents.Leases
+	records  core.Interactions
 	composer *composer
 	reach    *reach
 	seams    *Seams
@@ -60,13 +60,32 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 	}
 	d := Draft{Opening: opening(i, identity), Ruling: ruling, OnlyRules: r.OnlyRules, Now: r.Now}
 	d.Awaited, d.MaxPending = r.Awaited, agent.MaxPending
-	if err := op.seams.open(ctx, &d); err != nil {
-		return bridge.Record{}, err
-	}
 	if r.OneAtATime {
-		return op.alone(ctx, d.Opening, r.SameTool)
+		return op.asked(ctx, d, func(ctx context.Context, d *Draft) (bridge.Record, error) { return op.alone(ctx, d, r.SameTool) })
 	}
-	return op.store(ctx, d.Opening)
+	return op.asked(ctx, d, op.store)
+}
+
+// openTries is the maximum number of times that the openers are asked because something
+// on which they relied was changed in the meantime.
+const openTries = 5
+
+// asked asks the openers, and stores the request. If something on which they relied has
+// changed by then, it begins again with the first one.
+func (op *Openings) asked(
+	ctx context.Context, draft Draft, store func(context.Context, *Draft) (bridge.Record, error),
+) (rec bridge.Record, err error) {
+	for try := range openTries {
+		d := draft
+		d.Again = try > 0
+		if err := op.seams.open(ctx, &d); err != nil {
+			return bridge.Record{}, err
+		}
+		if rec, err = store(ctx, &d); !errors.As(err, new(*core.ChangedError)) {
+			return rec, err
+		}
+	}
+	return rec, bridge.Wrap(bridge.CodeUnavailable, err, "the request cannot be stored").WithHint("try again")
 }
 
 // ungated returns the record of a request that no gate and no rule selects.
@@ -76,8 +95,9 @@ func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling br
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil
 	}
-	_, stopped, err := op.stops.Stopped(ctx, i.Agent, i.Session)
-	return bridge.Record{Interaction: i, State: bridge.StateCancelled, Response: left(i)}, err == nil && !stopped, err
+	d := Draft{Opening: bridge.Opening{Interaction: i, Response: left(i)}, Again: true}
+	err := op.seams.open(ctx, &d)
+	return bridge.Record{Interaction: i, State: bridge.StateCancelled, Response: d.Response}, err == nil && !d.Response.Stops(), err
 }
 
 // identify returns the identity of the call that sends a request. For a
@@ -89,30 +109,27 @@ func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.
 	return c.Identity(agent.Name, r.Session, digest), err
 }
 
-// Ruled answers a request that the policy or the agent decides. For any other
-// request, it reads the state that the opening depends on.
-func (op *Openings) Ruled(ctx context.Context, d *Draft) error {
+// Ruled answers a request that the policy or the agent decides.
+func (op *Openings) Ruled(_ context.Context, d *Draft) error {
 	i := d.Interaction
 	if d.OnlyRules && !d.Ruling.Demands() {
 		d.Response = left(i)
 		return nil
 	}
-	if d.Response = ruled(i, d.Ruling); d.Response != nil {
-		return nil
-	}
-	var err error
-	d.Setting, err = op.openings.Setting(ctx, bridge.SettingQuery{Agent: i.Agent, Session: i.Session, Grants: i.GrantKeys()})
-	return err
+	d.Response = ruled(i, d.Ruling)
+	return nil
 }
 
 // Reached determines who can be reached, and how. A follow-up in the same
 // messages reaches the people of the previous round.
 func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 	if d.Interaction.Root == "" {
-		return op.reach.findPeople(ctx, &d.Opening, d.Setting, d.Now)
+		return op.reach.findPeople(ctx, &d.Opening, d.Now)
 	}
-	d.FrontEnds = d.Setting.FrontEnds
 	var err error
+	if d.FrontEnds, err = op.reach.presence.answers(ctx, d.Interaction.Session); err != nil {
+		return err
+	}
 	d.Failures, err = op.reach.failures(d.Interaction)
 	return err
 }
@@ -139,13 +156,10 @@ func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Reque
 		return none, err
 	}
 	d := Draft{Opening: opening(i, identity)}
-	if err := op.Ruled(ctx, &d); err != nil {
-		return none, err
-	}
 	if err := op.Reached(ctx, &d); err != nil {
 		return none, err
 	}
-	return op.store(ctx, d.Opening)
+	return op.store(ctx, &d)
 }
 
 // opening returns the arguments for storing an interaction, without the
@@ -157,20 +171,15 @@ func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 	}}
 }
 
-func (op *Openings) store(ctx context.Context, o bridge.Opening) (bridge.Record, error) {
+func (op *Openings) store(ctx context.Context, d *Draft) (bridge.Record, error) {
+	o := d.Opening
 	content, err := proof.Content(o.Interaction)
 	if err != nil {
 		return bridge.Record{}, err
 	}
 	o.Interaction.Content = content
 	i := o.Interaction
-	o.Stoppable = i.Kind != bridge.KindNotice && (o.Response == nil || o.Response.State != bridge.StateDenied)
-	rec, created, err := op.openings.Open(ctx, o)
-	if stopped, ok := errors.AsType[*bridge.StoppedError](err); ok {
-		refusal := stopped.Stop.Refusal(i)
-		o.Response, o.Stoppable, o.Queued = &refusal, false, false
-		rec, created, err = op.openings.Open(ctx, o)
-	}
+	rec, created, err := op.records.Open(ctx, o, d.If...)
 	if err == nil && created {
 		op.log.Info("opened", "id", i.ID, "kind", i.Kind, "agent", i.Agent, "state", rec.State, "destinations", len(i.Destinations), "round", i.Round)
 	}
@@ -185,10 +194,10 @@ const (
 	alonePoll  = 20 * time.Millisecond
 )
 
-// alone stores a request unless another request of its session is pending. If
-// sameTool is set, only requests of the same tool count.
-func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) (bridge.Record, error) {
-	i := o.Interaction
+// alone stores a request unless another of its session is pending, or another
+// of the same tool if sameTool is set.
+func (op *Openings) alone(ctx context.Context, d *Draft, sameTool bool) (bridge.Record, error) {
+	i := d.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
 	for {
 		held, err := op.leases.Hold(ctx, lease, holder, aloneLease)
@@ -207,10 +216,10 @@ func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) 
 			op.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
 		}
 	}()
-	if known, err := op.openings.Known(ctx, o); err != nil {
+	if known, err := op.records.Known(ctx, d.Opening); err != nil {
 		return bridge.Record{}, err
 	} else if known {
-		return op.store(ctx, o) // a repeat returns the first record, even if that is the pending request
+		return op.store(ctx, d) // a repeat returns the first record, even if that is the pending one
 	}
 	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
 	if err != nil {
@@ -229,5 +238,5 @@ func (op *Openings) alone(ctx context.Context, o bridge.Opening, sameTool bool) 
 			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: interaction %s of this session is pending", id).WithHint("wait for its response, or cancel it")
 		}
 	}
-	return op.store(ctx, o)
+	return op.store(ctx, d)
 }

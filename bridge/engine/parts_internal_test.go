@@ -22,10 +22,10 @@ func TestRefusals(t *testing.T) {
 	for _, why := range []string{people.WhyNobody, people.WhyNobody, people.WhyRequester} {
 		o.Journal.Refuse(t.Context(), i, eve, why)
 	}
-	if got := o.log.Types(); len(got) != 2 {
+	if got := o.store.Audited(t); len(got) != 2 {
 		t.Errorf("the log has %v; want two refusals", got)
 	}
-	o.log.Refuses = bridge.Errorf(bridge.CodeUnavailable, "no connection")
+	o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
 	o.Journal.Refuse(t.Context(), i, eve, people.WhyUnlinked)
 }
 
@@ -86,8 +86,8 @@ func TestOneAtATime(t *testing.T) {
 	if _, err := open("k"); err != nil {
 		t.Errorf("a repeat: %v", err)
 	}
-	if len(o.store.Leases) != 0 {
-		t.Errorf("leases are still held: %v", o.store.Leases)
+	if who := o.store.Holder(t, "one:ci/s"); who != "" {
+		t.Errorf("the lease is still held by %s", who)
 	}
 	first.State = bridge.StateAnswered
 	for _, id := range o.store.Order {
@@ -106,7 +106,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		o.store.Lease("one:ci/s", "another call")
+		o.store.Lease(t, "one:ci/s", "another call")
 		r := bridge.Request{}
 		r.Prompt, r.Session, r.OneAtATime = "Ship it?", "s", true
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
@@ -115,7 +115,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 			t.Errorf("while another opens: %v", err)
 		}
 		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-		if _, err := o.Openings.alone(t.Context(), bridge.Opening{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		if _, err := o.Openings.alone(t.Context(), &Draft{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 )
 
@@ -174,7 +175,7 @@ func TestEnrollment(t *testing.T) {
 		t.Errorf("the exported keys are %+v, %v", keys, err)
 	}
 
-	entries, _, err := o.store.AuditNewest(t.Context(), "", 100)
+	entries, _, err := audit.NewEntries(o.store.Documents(), 0).AuditNewest(t.Context(), "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/tell"
@@ -72,8 +73,7 @@ type Review struct {
 
 // evaluator evaluates pending requests again under the current config.
 type evaluator struct {
-	records  bridge.Records
-	outcomes bridge.Outcomes
+	records  core.Interactions
 	people   *people.People
 	judge    *judge
 	composer *composer
@@ -235,6 +235,6 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 
 // endByRule closes a pending request without a person.
 func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
-	got, _, err := e.outcomes.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
+	got, _, err := e.records.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 	return got, err
 }

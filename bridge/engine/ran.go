@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 )
 
 // callTTL is the time for which nod remembers the request of a call, to find
@@ -14,8 +16,8 @@ const callTTL = 24 * time.Hour
 // runs finds out whether calls ran after people decided about them in chat. An
 // agent's user may have allowed a call earlier, at the agent's own terminal.
 type runs struct {
-	notes       bridge.Notes
-	records     bridge.Records
+	notes       documents.Notes
+	records     core.Interactions
 	withdrawals *withdrawals
 }
 

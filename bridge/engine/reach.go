@@ -12,26 +12,27 @@ import (
 
 // reach determines who can be asked now.
 type reach struct {
-	presence  bridge.Presence
+	presence  Presence
 	platforms platforms
 	composer  *composer
 	notifier  *tell.Notifier
 }
 
-// findPeople determines who can be reached, and how. If no card can appear
-// anywhere, or if the reachable people may never approve, it sets the response
-// undeliverable. If no one can be reached now, it also does so for a request
-// with [bridge.Request.Now]. For any other request, it makes the first step
-// that asks more people due immediately.
-func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, s bridge.Setting, now bool) error {
+// findPeople determines who can be reached, and how. If no card can appear anywhere, or
+// if those who can be reached may never approve, it sets the response undeliverable. If
+// no one can be reached now, it does so for a request with [bridge.Request.Now], and
+// otherwise makes the first step that asks more people due at once.
+func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, now bool) error {
 	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
 		return nil
 	}
 	unfound, anyone := w.notifier.Opened(ctx, &o.Interaction)
 	i := o.Interaction
-	o.FrontEnds = s.FrontEnds
 	var err error
+	if o.FrontEnds, err = w.presence.answers(ctx, i.Session); err != nil {
+		return err
+	}
 	if o.Failures, err = w.failures(i); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // maxLooked is the maximum number of pending requests to examine, and
@@ -17,7 +18,7 @@ const (
 
 // reader returns records that verify.
 type reader struct {
-	records  bridge.Records
+	records  core.Interactions
 	history  bridge.Histories // nil if there is none
 	seams    *Seams
 	redactor *Redactor

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 func onAPI(who string) bridge.Actor {
@@ -114,10 +115,10 @@ func TestRepeat(t *testing.T) {
 	if _, err := w.engine.Open(ctx, agentCI, shell("curl y"), key); bridge.ErrorCode(err) != bridge.CodeConflict {
 		t.Errorf("another request under the same key: %v", err)
 	}
-	if err := w.engine.Sessions.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
+	if err := w.engine.Grants.Remember(t.Context(), "ci", "tool-key-topsecret", bridge.ScopeSession, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if scope, err := w.engine.Sessions.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
+	if scope, err := w.engine.Grants.Recall(t.Context(), "ci", "tool-key-topsecret", "s"); err != nil ||
 		scope != bridge.ScopeSession {
 		t.Errorf("recalled %q, %v", scope, err)
 	}
@@ -187,18 +188,18 @@ func TestTermsOfAPI(t *testing.T) {
 
 // meddler lets something happen right before a decision is stored.
 type meddler struct {
-	bridge.Store
+	core.Port
 	first func()
 }
 
-func (m *meddler) Settle(ctx context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+func (m *meddler) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
 	m.meddle()
-	return m.Store.Settle(ctx, s)
+	return m.Port.Settle(ctx, s, also...)
 }
 
-func (m *meddler) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+func (m *meddler) Vote(ctx context.Context, b bridge.Ballot, also ...core.Also) (bridge.Record, bridge.BallotResult, error) {
 	m.meddle()
-	return m.Store.Vote(ctx, b)
+	return m.Port.Vote(ctx, b, also...)
 }
 
 func (m *meddler) meddle() {
@@ -225,7 +226,7 @@ func TestAmendedDuringDecision(t *testing.T) {
 		other.policy = ruledBy(bridge.Ruling{Risk: "critical"})
 		w.reload(other)
 		there := w.engine
-		w.between = &meddler{Store: w.store, first: func() {
+		w.between = &meddler{Port: w.store, first: func() {
 			at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
 			if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
 				t.Error("approved before the risk was shown")

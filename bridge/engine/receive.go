@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 
 // receiver runs the platforms. Only one daemon runs an exclusive platform.
 type receiver struct {
-	leases    bridge.Leases
+	leases    documents.Leases
 	platforms platforms
 	standby   *standbys
 	redactor  *Redactor

@@ -27,7 +27,7 @@ func TestReceiveExclusively(t *testing.T) {
 			return nil
 		}
 		o := newOffice(t, func(o *Options) { o.Platforms = []bridge.Platform{only} })
-		o.store.Lease("receive:account", "there")
+		o.store.Lease(t, "receive:account", "there")
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); o.receiver.receive(ctx, only, nil) }()
@@ -35,21 +35,21 @@ func TestReceiveExclusively(t *testing.T) {
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("it is %s, with %d receiving; want standby", h.State, running.Load())
 		}
-		o.store.Lease("receive:account", "")
+		o.store.Lease(t, "receive:account", "")
 		time.Sleep(2 * leaseRenew)
 		if h := o.Health()["only"]; h.State == bridge.HealthStandby || running.Load() != 1 {
 			t.Errorf("it is %s, with %d receiving; want one", h.State, running.Load())
 		}
-		o.store.Lease("receive:account", "there")
+		o.store.Lease(t, "receive:account", "there")
 		time.Sleep(2 * leaseRenew)
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("after its lease was lost, it is %s, with %d receiving", h.State, running.Load())
 		}
-		o.store.Lease("receive:account", "")
+		o.store.Lease(t, "receive:account", "")
 		time.Sleep(2 * leaseRenew)
 		stop()
 		<-done
-		if who := o.store.Holder("receive:account"); who != "" {
+		if who := o.store.Holder(t, "receive:account"); who != "" {
 			t.Errorf("the lease is still held by %s", who)
 		}
 	})

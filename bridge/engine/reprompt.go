@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // rounds opens follow-ups, and defers and completes interactions.
 type rounds struct {
-	records  bridge.Records
-	outcomes bridge.Outcomes
+	records  core.Interactions
 	reader   *reader
 	opener   *Openings
 	composer *composer
@@ -150,10 +150,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	d := Draft{Opening: opening(i, f.identity), Ruling: ruling, Now: r.Now}
 	d.Queued, d.MaxPending = f.queued, agent.MaxPending
 	d.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	if err := rd.opener.seams.open(ctx, &d); err != nil {
-		return bridge.Record{}, err
-	}
-	return rd.opener.store(ctx, d.Opening)
+	return rd.opener.asked(ctx, d, rd.opener.store)
 }
 
 // follow makes an interaction the next round of another one.
@@ -243,7 +240,7 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
 	default: // the tool has ended and does not get the late answer
 		i := rec.Interaction
-		if _, _, err := rd.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Response: bridge.Response{
+		if _, _, err := rd.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Response: bridge.Response{
 			State: bridge.StateExpired, Reason: "no one answered in time", Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: i.Digest,
 		}}); err != nil {
 			return bridge.Record{}, err

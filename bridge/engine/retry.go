@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 const (
@@ -223,7 +224,7 @@ func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, re
 }
 
 // fail records that no card can appear at a destination.
-func fail(ctx context.Context, records bridge.Records, i bridge.Interaction, step, destination int, reason string) error {
+func fail(ctx context.Context, records core.Interactions, i bridge.Interaction, step, destination int, reason string) error {
 	failed := bridge.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
 		slices.ContainsFunc(i.Steps[min(step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
 	_, err := records.Mark(ctx, i.ID, bridge.Mark{Failed: &failed})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Seams are the extension points of the engine. The engine calls the entries of
@@ -20,24 +22,27 @@ type Seams struct {
 	Showers   []Shower
 }
 
-// An Opener takes part in the opening of a request. It may refuse the request,
-// add to it, or answer it by setting its response. After a response is set, no
-// further Opener is called.
+// An Opener takes part when a request is opened. It may refuse the request, add to it, or
+// answer it by setting its response. Once it is answered, no further Opener is asked but
+// those with Always.
 type Opener struct {
-	Name string
-	Open func(context.Context, *Draft) error
+	Name   string
+	Always bool
+	Open   func(context.Context, *Draft) error
 }
 
 // Draft is a request that nod is about to open.
 type Draft struct {
 	bridge.Opening
 	Ruling bridge.Ruling
-	// Setting holds the state on which the opening depends. It is empty if the policy
-	// decides.
-	Setting bridge.Setting
-	// OnlyRules means that a request without a matching rule is left to its
-	// agent. Now means that the request is undeliverable if no one can be
-	// reached now.
+	// If holds the versions of documents on which the opening depends. If one has another
+	// version when the request is stored, the openers are asked again.
+	If []broker.Version
+	// Again means that they are asked again, so that an Opener which relied on what is
+	// almost always so has to read it.
+	Again bool
+	// OnlyRules means that a request that no rule selects is left to its agent, and Now
+	// that it is undeliverable if no one can be reached now.
 	OnlyRules, Now bool
 }
 
@@ -48,9 +53,12 @@ type Decider[T any] struct {
 	Decide func(context.Context, *T) (*bridge.Verdict, error)
 }
 
-// A Resolver acts after a decision is stored.
+// A Resolver takes part in a decision of a person.
 type Resolver struct {
-	Name    string
+	Name string
+	// Also returns what the change that stores the decision does as well; see [core.Also].
+	Also core.Also
+	// Resolve follows up on the decision once it is stored.
 	Resolve func(context.Context, bridge.Record) error
 	// Again means that Resolve is repeated before a caller gets the response,
 	// so a failure after a click is only logged.
@@ -105,7 +113,10 @@ func (s *Seams) open(ctx context.Context, d *Draft) error {
 		return bridge.Errorf(bridge.CodeInternal, "nothing opens requests")
 	}
 	for _, o := range s.Openers {
-		if err := o.Open(ctx, d); err != nil || d.Response != nil {
+		if d.Response != nil && !o.Always {
+			continue
+		}
+		if err := o.Open(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -125,7 +136,20 @@ func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdi
 	return nil, nil //nolint:nilnil // no objection
 }
 
-// resolved calls the resolvers after a decision of a person is stored.
+// also returns what the change that stores a decision of a person does as well.
+func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	var c broker.Change
+	for _, x := range s.Resolvers {
+		more, err := x.Also(ctx, r)
+		if err != nil {
+			return c, err
+		}
+		c = c.With(more)
+	}
+	return c, nil
+}
+
+// resolved asks the resolvers after a decision of a person is stored.
 func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) error {
 	for _, x := range s.Resolvers {
 		err := x.Resolve(ctx, r)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/tell"
@@ -20,8 +21,7 @@ import (
 // Decisions makes decisions final, or records them as votes. Its methods in the
 // list of deciders are the checks of every decision.
 type Decisions struct {
-	outcomes  bridge.Outcomes
-	records   bridge.Records
+	records   core.Interactions
 	journal   *journal.Journal
 	evaluator *evaluator
 	people    *people.People
@@ -111,7 +111,7 @@ func (s *Decisions) settleOne(
 	} else {
 		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended}
 		var won bool
-		got, won, err = s.outcomes.Settle(ctx, t)
+		got, won, err = s.records.Settle(ctx, t, s.seams.also)
 		if won {
 			result = bridge.BallotDecided
 		}

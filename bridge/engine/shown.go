@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 )
 
 // ShownSessions remembers which session a message in chat belongs to, so that a
 // reply to it reaches that session.
-type ShownSessions struct{ Notes bridge.Notes }
+type ShownSessions struct{ Notes documents.Notes }
 
 // ShownSession is a session that a message in chat shows.
 type ShownSession struct {

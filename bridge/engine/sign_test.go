@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/bridge/proof"
@@ -246,7 +247,7 @@ func TestProofRefused(t *testing.T) {
 	creds, _ := b.engine.Passkeys.Of(t.Context(), "ana")
 	good := b.signature("ana", secret)
 	creds[0].Revoked = time.Now()
-	if err := b.store.RevokePasskey(t.Context(), creds[0]); err != nil {
+	if err := passkeys.NewCredentials(b.store.Documents()).RevokePasskey(t.Context(), creds[0]); err != nil {
 		t.Fatal(err)
 	}
 	b.refused(id, secret, good, bridge.CodeForbidden, "")
@@ -322,9 +323,9 @@ func TestProofOnce(t *testing.T) {
 }
 
 // stopped is a store whose daemon stops before any outcome is stored.
-type stopped struct{ bridge.Store }
+type stopped struct{ core.Port }
 
-func (s stopped) Settle(context.Context, bridge.Settlement) (bridge.Record, bool, error) {
+func (s stopped) Settle(context.Context, bridge.Settlement, ...core.Also) (bridge.Record, bool, error) {
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon stopped")
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
@@ -111,7 +112,7 @@ func TestStopRetention(t *testing.T) {
 	w := newGoverned(t)
 	for _, route := range []string{"", "prod"} {
 		s := bridge.Stop{Agent: "ci", Session: "old" + route, By: person("ana"), At: time.Now(), Route: route}
-		if _, err := w.store.PutStop(t.Context(), s); err != nil {
+		if _, err := session.NewStops(w.store.Documents()).Put(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 
 // sweeper closes the interactions that no one answered in time.
 type sweeper struct {
-	deadlines bridge.Deadlines
+	deadlines core.Interactions
 	log       *slog.Logger
 }
 

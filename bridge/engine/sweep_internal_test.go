@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // failing fails, and counts how often it is asked.
-type failing struct{ calls int }
+type failing struct {
+	core.Interactions
+	calls int
+}
 
-// Expire implements bridge.Deadlines.
+// Expire implements core.Interactions.
 func (f *failing) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
 	f.calls++
 	return nil, true, errors.New("redis refuses")

@@ -7,14 +7,15 @@ import (
 	"log/slog"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 )
 
 // threads groups the messages of a session.
 type threads struct {
-	notes   bridge.Notes
-	shown   *ShownSessions
-	reports bridge.Reports
-	log     *slog.Logger
+	notes documents.Notes
+	shown *ShownSessions
+	seams *Seams
+	log   *slog.Logger
 }
 
 // place returns the destination of the card, which is the session's thread if
@@ -33,7 +34,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	if err != nil {
 		return d, nil // the note has another version; the channel works as well
 	}
-	in, err := t.Thread(ctx, d, ref, s.title(ctx, r.Interaction))
+	in, err := t.Thread(ctx, d, ref, s.title(ctx, r, destination))
 	if err != nil {
 		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
@@ -48,7 +49,8 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 // title returns the name of a session's thread: the title that the agent has
 // reported or, without one, the ID of the session. For a private request, it names
 // only the agent, because everyone in the channel reads it.
-func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
+func (s *threads) title(ctx context.Context, r bridge.Record, destination int) string {
+	i := r.Interaction
 	if i.Private {
 		return "session of " + bridge.OneLine(i.Agent)
 	}
@@ -56,11 +58,14 @@ func (s *threads) title(ctx context.Context, i bridge.Interaction) string {
 	if i.Session == "" {
 		return name
 	}
-	status, _, err := s.reports.Reported(ctx, i.Agent, i.Session)
-	if err != nil {
+	var v bridge.View
+	if err := s.seams.show(ctx, r, destination, &v); err != nil {
 		s.log.Warn("title of the session not loaded", "id", i.ID, "error", err)
 	}
-	return cmp.Or(bridge.OneLine(status.Title), name)
+	if v.Session == nil {
+		return name
+	}
+	return cmp.Or(bridge.OneLine(v.Session.Status.Title), name)
 }
 
 // takesReplies records a posted card as one whose replies reach its session.

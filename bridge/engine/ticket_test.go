@@ -15,10 +15,10 @@ func (b *bureau) rewriteTicket(secret string, words ...string) {
 	b.t.Helper()
 	sum := sha256.Sum256([]byte(secret))
 	key := "ticket:" + hex.EncodeToString(sum[:])
-	was, err := b.store.Note(b.t.Context(), key)
+	was, err := b.store.Notes().Note(b.t.Context(), key)
 	now := strings.NewReplacer(words...).Replace(was)
 	if err == nil {
-		err = b.store.SetNote(b.t.Context(), key, now, time.Minute)
+		err = b.store.Notes().SetNote(b.t.Context(), key, now, time.Minute)
 	}
 	if err != nil || now == was {
 		b.t.Fatalf("the ticket %q has no %s, %v", was, words[0], err)

@@ -120,7 +120,7 @@ func TestOpenedTells(t *testing.T) {
 			}
 			had := len(i.Destinations)
 			opening := bridge.Opening{Interaction: i}
-			if err := o.reach.findPeople(t.Context(), &opening, bridge.Setting{}, false); err != nil {
+			if err := o.reach.findPeople(t.Context(), &opening, false); err != nil {
 				t.Fatal(err)
 			}
 			i = opening.Interaction

@@ -12,7 +12,7 @@ func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Rec
 	i := rec.Interaction
 	b := s.ballot(ctx, rec, actor, r)
 	b.Expect = &rec.Amended
-	got, result, err := s.outcomes.Vote(ctx, b)
+	got, result, err := s.records.Vote(ctx, b, s.seams.also)
 	if err != nil {
 		return got, result, err
 	}

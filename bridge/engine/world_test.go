@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
@@ -42,7 +43,7 @@ type world struct {
 	rule    ruleFunc    // of a governed world
 	bell    *await.Bell // rings after changes of the store and of cards
 	// between replaces the store of the engine at the next reload.
-	between bridge.Store
+	between core.Port
 }
 
 // setup is the part of the config that a reload changes.
@@ -175,14 +176,14 @@ func (w *world) reload(s setup) {
 	}
 	people := directory.Options{People: s.people, Groups: s.groups, Remembered: time.Nanosecond}
 	if s.linked {
-		people.Links = w.store
+		people.Links = engine.NewLinked(w.store.Documents())
 	}
 	o := rooms.Options{Options: engine.Options{
-		Store: w.store, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
+		Store: w.store, DB: w.store.DB, Signer: s.signer, History: w.store, Keys: w.keys, Platforms: []bridge.Platform{w.chat}, Routes: s.routes, Agents: s.agents,
 		PolicyVersion: s.version, ConfigVersion: cmp.Or(s.config, fmt.Sprint("config ", w.reloads)), Redactor: s.hide, Linking: s.linking, UnknownRequesters: s.strangers,
 		Directory: directory.New(people),
-	}, Signer: s.signer, AuditRetention: s.kept,
-		Signing: passkeys.Signing{Store: w.store, Site: s.site, People: team, Administrators: s.admins}}
+	}, AuditRetention: s.kept,
+		Signing: passkeys.Signing{Site: s.site, People: team, Administrators: s.admins}}
 	if w.between != nil {
 		o.Store = w.between
 	}

@@ -7,23 +7,25 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/broker"
 )
 
-// store wraps a bridge.Store and counts its transitions. Each transition is
+// store wraps a core.Port and counts its transitions. Each transition is
 // counted by the daemon that made it, so that the counts of all daemons can be
 // added up.
 type store struct {
-	bridge.Store
+	core.Port
 	o *Observer
 }
 
 // Store wraps s so that its transitions are counted.
-func (o *Observer) Store(s bridge.Store) bridge.Store { return store{s, o} }
+func (o *Observer) Store(s core.Port) core.Port { return store{s, o} }
 
-// Open implements bridge.Openings.
-func (s store) Open(ctx context.Context, opening bridge.Opening) (bridge.Record, bool, error) {
+// Open implements core.Interactions.
+func (s store) Open(ctx context.Context, opening bridge.Opening, on ...broker.Version) (bridge.Record, bool, error) {
 	began := time.Now()
-	r, created, err := s.Store.Open(ctx, opening)
+	r, created, err := s.Port.Open(ctx, opening, on...)
 	if err == nil && created {
 		s.o.opened.WithLabelValues(string(r.Interaction.Kind)).Inc()
 		s.ended(r, r.State.Final())
@@ -32,27 +34,27 @@ func (s store) Open(ctx context.Context, opening bridge.Opening) (bridge.Record,
 	return r, created, err
 }
 
-// Settle implements bridge.Outcomes.
-func (s store) Settle(ctx context.Context, x bridge.Settlement) (bridge.Record, bool, error) {
+// Settle implements core.Interactions.
+func (s store) Settle(ctx context.Context, x bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
 	began := time.Now()
-	r, won, err := s.Store.Settle(ctx, x)
+	r, won, err := s.Port.Settle(ctx, x, also...)
 	s.ended(r, err == nil && won)
 	s.span("settle", r.Interaction, began, err)
 	return r, won, err
 }
 
-// Vote implements bridge.Outcomes.
-func (s store) Vote(ctx context.Context, b bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+// Vote implements core.Interactions.
+func (s store) Vote(ctx context.Context, b bridge.Ballot, also ...core.Also) (bridge.Record, bridge.BallotResult, error) {
 	began := time.Now()
-	r, result, err := s.Store.Vote(ctx, b)
+	r, result, err := s.Port.Vote(ctx, b, also...)
 	s.ended(r, err == nil && result == bridge.BallotDecided)
 	s.span("vote", r.Interaction, began, err)
 	return r, result, err
 }
 
-// Mark implements bridge.Records.
+// Mark implements core.Interactions.
 func (s store) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
-	r, err := s.Store.Mark(ctx, id, m)
+	r, err := s.Port.Mark(ctx, id, m)
 	if err != nil {
 		return r, err
 	}
@@ -60,9 +62,9 @@ func (s store) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Re
 	return r, nil
 }
 
-// Delivered implements bridge.Records.
+// Delivered implements core.Interactions.
 func (s store) Delivered(ctx context.Context, r bridge.Record) error {
-	if err := s.Store.Delivered(ctx, r); err != nil {
+	if err := s.Port.Delivered(ctx, r); err != nil {
 		return err
 	}
 	if r.Response != nil {
@@ -72,9 +74,9 @@ func (s store) Delivered(ctx context.Context, r bridge.Record) error {
 	return nil
 }
 
-// Expire implements bridge.Deadlines.
+// Expire implements core.Interactions.
 func (s store) Expire(ctx context.Context, n int) ([]bridge.Expiry, bool, error) {
-	over, more, err := s.Store.Expire(ctx, n)
+	over, more, err := s.Port.Expire(ctx, n)
 	for _, e := range over {
 		s.o.timeouts.WithLabelValues(timeoutState(e.State)).Inc()
 	}
@@ -92,18 +94,18 @@ func timeoutState(s bridge.State) string {
 	return string(s)
 }
 
-// Retry implements bridge.Outbox.
+// Retry implements core.Outbox.
 func (s store) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
 	if reason != "" {
 		s.o.retries.WithLabelValues(string(j.Kind)).Inc()
 	}
-	return s.Store.Retry(ctx, j, d, reason)
+	return s.Port.Retry(ctx, j, d, reason)
 }
 
-// Bury implements bridge.Outbox.
+// Bury implements core.Outbox.
 func (s store) Bury(ctx context.Context, j bridge.Job, reason string) error {
 	s.o.buried.WithLabelValues(string(j.Kind)).Inc()
-	return s.Store.Bury(ctx, j, reason)
+	return s.Port.Bury(ctx, j, reason)
 }
 
 // ended counts the outcome of a request.

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/observe"
+	"github.com/nodbridge/nod/broker"
 )
 
 // fakeStore is a store that returns the record and error that a test sets.
 type fakeStore struct {
-	bridge.Store
+	core.Port
 	rec    bridge.Record
 	won    bool
 	ballot bridge.BallotResult
@@ -19,15 +21,15 @@ type fakeStore struct {
 	err    error
 }
 
-func (s *fakeStore) Open(context.Context, bridge.Opening) (bridge.Record, bool, error) {
+func (s *fakeStore) Open(context.Context, bridge.Opening, ...broker.Version) (bridge.Record, bool, error) {
 	return s.rec, s.won, s.err
 }
 
-func (s *fakeStore) Settle(context.Context, bridge.Settlement) (bridge.Record, bool, error) {
+func (s *fakeStore) Settle(context.Context, bridge.Settlement, ...core.Also) (bridge.Record, bool, error) {
 	return s.rec, s.won, s.err
 }
 
-func (s *fakeStore) Vote(context.Context, bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+func (s *fakeStore) Vote(context.Context, bridge.Ballot, ...core.Also) (bridge.Record, bridge.BallotResult, error) {
 	return s.rec, s.ballot, s.err
 }
 
@@ -45,7 +47,7 @@ func (s *fakeStore) Retry(context.Context, bridge.Job, time.Duration, string) er
 
 func (s *fakeStore) Bury(context.Context, bridge.Job, string) error { return s.err }
 
-func newStore(t *testing.T) (*observe.Observer, bridge.Store, *fakeStore) {
+func newStore(t *testing.T) (*observe.Observer, core.Port, *fakeStore) {
 	t.Helper()
 	o, fake := newObserver(t), &fakeStore{}
 	return o, o.Store(fake), fake

@@ -2,7 +2,6 @@ package passkey
 
 import (
 	"bytes"
-	"context"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -33,27 +32,6 @@ func (c Credential) Name() string { return text(c.ID) }
 // Grows reports whether a counter from an authenticator is plausible after the
 // previous counter. Synchronized passkeys always send zero.
 func Grows(from, to uint32) bool { return to > from || from == 0 && to == 0 }
-
-// Store keeps keys. It is safe for concurrent use. Each method returns
-// CodeUnavailable if the store is unreachable.
-type Store interface {
-	// Passkeys returns the keys of a person, including revoked ones, oldest
-	// first.
-	Passkeys(ctx context.Context, person string) ([]Credential, error)
-	// AddPasskey adds a key. It returns CodeConflict if any person has or
-	// had a key with the ID, and if the person has MaxKeys valid keys.
-	AddPasskey(ctx context.Context, c Credential) error
-	// UsePasskey stores Counter, BackedUp and Used of a key that
-	// [Site.Check] returned, in one atomic step. It returns CodeForbidden
-	// and changes nothing if the key is unknown or revoked, or if the
-	// stored counter does not grow.
-	UsePasskey(ctx context.Context, c Credential) error
-	// RevokePasskey stores a key whose field Revoked is set. It returns
-	// CodeNotFound for an unknown key, and nil if the key is already revoked.
-	RevokePasskey(ctx context.Context, c Credential) error
-	// PasskeyPeople returns the names of people with keys, sorted.
-	PasskeyPeople(ctx context.Context) ([]string, error)
-}
 
 // MaxKeys is the number of valid keys that a person may have.
 const MaxKeys = 20

@@ -91,13 +91,13 @@ type approvals struct {
 }
 
 func (a approvals) Get(ctx context.Context, key, session string) (bridge.Scope, error) {
-	return a.house.Sessions.Recall(ctx, a.agent, key, session)
+	return a.house.Grants.Recall(ctx, a.agent, key, session)
 }
 
 func (a approvals) Set(ctx context.Context, key string, s bridge.Scope, session string) error {
-	return a.house.Sessions.Remember(ctx, a.agent, key, s, session)
+	return a.house.Grants.Remember(ctx, a.agent, key, s, session)
 }
 
 func (a approvals) ClearSession(ctx context.Context, session string) error {
-	return a.house.Sessions.End(ctx, a.agent, session)
+	return a.house.Grants.End(ctx, a.agent, session)
 }

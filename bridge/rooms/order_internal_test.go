@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
 // TestOrder prints in which order the engine asks who takes part in a request and in a
@@ -15,7 +18,7 @@ func TestOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{}).seams()
+	s := New(Options{Options: engine.Options{Store: fake.New()}}).seams()
 	var openers, deciders, resolvers, workers, showers []string
 	for _, x := range s.Openers {
 		openers = append(openers, x.Name)

@@ -15,7 +15,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/desk"
 	"github.com/nodbridge/nod/bridge/engine"
-	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/bridge/rooms/escalation"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
@@ -30,11 +29,7 @@ type Options struct {
 	Webhooks []bridge.Webhook
 	// Signing configures the keys of people.
 	Signing passkeys.Signing
-	// Signer signs answers, and seals the audit log. The store has the same
-	// signer, and signs decisions. If it is nil, nothing is signed.
-	Signer *proof.Signer
-	// AuditRetention is the time for which the audit log is kept. Zero means
-	// forever.
+	// AuditRetention is the time to keep the audit log. Zero means forever.
 	AuditRetention time.Duration
 }
 
@@ -65,14 +60,12 @@ var _ interface {
 func New(o Options) *House {
 	o.Default()
 	core := engine.New(o.Options)
-	grants, sessions := grant.New(core, o.Options), session.New(core, o.Options)
+	grants, sessions, log := grant.New(core, o.Options), session.New(core, o.Options), audit.New(o.Options, o.AuditRetention)
 	h := &House{
-		Engine:  core,
-		Desk:    desk.New(core, o.Options, grants, sessions),
-		Replies: session.NewReplies(core, sessions, o.Options),
-		Audit: audit.New(audit.Options{
-			Store: o.Store, Leases: o.Store, Signer: o.Signer, Retention: o.AuditRetention, Node: o.Node, Log: o.Log,
-		}),
+		Engine:   core,
+		Desk:     desk.New(core, o.Options, grants, sessions, log),
+		Replies:  session.NewReplies(core, sessions, o.Options),
+		Audit:    log,
 		Grants:   grants,
 		Passkeys: passkeys.New(core, o.Options, o.Signing),
 		Sessions: sessions,
@@ -93,6 +86,7 @@ func (h *House) seams() engine.Seams {
 			{Name: "the policy, or the settings of the agent, may decide", Open: h.Openings.Ruled},
 			{Name: "a grant may cover it", Open: h.Grants.Open},
 			{Name: "people can be reached", Open: h.Openings.Reached},
+			{Name: "a request of a stopped session is refused, unless it is denied anyway", Open: h.Sessions.Open, Always: true},
 		},
 		Clicks: []engine.Decider[engine.Click]{
 			{Name: "nod made the control, and it belongs to the card", Decide: h.Clicks.Located},
@@ -111,8 +105,8 @@ func (h *House) seams() engine.Seams {
 			{Name: "the person has given the proof that it requires", Decide: h.Passkeys.Decide},
 		},
 		Resolvers: []engine.Resolver{
-			{Name: "a denial that stops ends the session", Resolve: h.Sessions.Resolve},
-			{Name: "an approval gives its grants", Resolve: h.Grants.Resolve, Again: true},
+			{Name: "a denial that stops ends the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true},
+			{Name: "an approval gives its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
 		},
 		Workers: []engine.Worker{
 			{Kind: bridge.JobStep, Work: h.steps.Step},

@@ -35,7 +35,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
 	store := stored.InMemory(r.T, r.stored, nil)
 	r.db = store.DB
-	s.Notes, s.Turns = store, store.DB
+	s.Notes, s.Turns = store.Notes(), store.DB
 	r.make(s)
 	people := map[string]directory.Person{}
 	var responders []bridge.Responder
@@ -54,7 +54,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 	two.Quorum, slow.Snooze = 2, time.Second
 	slow.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
 	r.Engine = rooms.New(rooms.Options{Options: engine.Options{
-		Store: store, Keys: r.Keys, Platforms: []bridge.Platform{r.Platform},
+		Store: store, DB: store.DB, Keys: r.Keys, Platforms: []bridge.Platform{r.Platform},
 		Routes:    map[string]bridge.Route{bridge.DefaultRoute: route, routeTwo: two, routeSlow: slow},
 		Directory: directory.New(directory.Options{People: people, Remembered: time.Nanosecond}),
 		Agents:    map[string]bridge.Agent{r.agent.Name: r.agent},

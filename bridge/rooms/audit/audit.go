@@ -1,34 +1,23 @@
-// Package audit seals, checks, exports and trims the audit log, and signs
-// answers in the formats of other systems. It does not write entries: votes and
-// decisions contain entries in their own changes, and package journal writes
-// the other entries. Start with [Log.Run].
+// Package audit keeps, seals, checks, exports and trims the audit log, and signs answers in
+// the formats of other systems. It writes no entries: votes and decisions bring theirs in
+// their own change, and package journal writes the others. Start with [Log.Run].
 package audit
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// Options configures a Log.
-type Options struct {
-	Store  bridge.AuditLog
-	Leases bridge.Leases
-	// Signer signs seals and answers. If it is nil, nothing is signed.
-	Signer *proof.Signer
-	// Retention is the time for which the audit log is kept. Zero means
-	// forever.
-	Retention time.Duration
-	Node      string // identifies this process in leases
-	Log       *slog.Logger
-}
-
 // Log is the audit log. It is safe for concurrent use.
 type Log struct {
-	store     bridge.AuditLog
-	leases    bridge.Leases
+	store     *Entries
+	leases    documents.Leases
 	sealing   sealHealth
 	signer    *proof.Signer
 	retention time.Duration
@@ -36,9 +25,20 @@ type Log struct {
 	node      string
 }
 
-// New returns the audit log.
-func New(o Options) *Log {
-	return &Log{store: o.Store, leases: o.Leases, signer: o.Signer, retention: o.Retention, log: o.Log, node: o.Node}
+// New returns the audit log of an installation, which keeps its entries for a time. Zero
+// means forever.
+func New(o engine.Options, retention time.Duration) *Log {
+	db := documents.DB{Store: o.DB, Log: o.Log}
+	return &Log{
+		store: NewEntries(db, o.Store.Retention()), leases: documents.NewLeases(db), signer: o.Signer, retention: retention, log: o.Log, node: o.Node,
+	}
+}
+
+// Last returns the ID of the newest entry of the journal. Every decision, vote, grant and
+// revocation changes it.
+func (au *Log) Last(ctx context.Context) (string, error) {
+	c, err := au.store.AuditCounts(ctx)
+	return c.Last, err
 }
 
 // StateAnswer signs an answer in another format, based on records. It returns

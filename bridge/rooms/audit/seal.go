@@ -70,9 +70,9 @@ func (au *Log) sealNew(ctx context.Context, known *sealer) error {
 	return err
 }
 
-// lastSeal returns the last seal. The seal is zero before the first one. It
-// returns false if the last seal has no key of the signer.
-func (au *Log) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
+// lastSeal returns the last seal, which is zero before the first one. It returns
+// false if the seal is not by a key of the signer.
+func (au *Log) lastSeal(l SealedAudit) (proof.Seal, bool) {
 	if l.Sealed == "" {
 		return proof.Seal{}, true
 	}
@@ -80,10 +80,10 @@ func (au *Log) lastSeal(l bridge.SealedAudit) (proof.Seal, bool) {
 	return last, err == nil && last.Entry != ""
 }
 
-// sealAfter seals the entries after the last seal. It does nothing if another
-// daemon has sealed in the meantime, which happens if the lease of this daemon
-// ended.
-func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAudit, known *sealer) error {
+// sealAfter seals the entries after the last seal. It leaves them to
+// another daemon that has sealed in the meantime, which happens if the lease of
+// this one ended.
+func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l SealedAudit, known *sealer) error {
 	after := l.Sealed
 	for {
 		instead := last.Entry
@@ -117,7 +117,7 @@ func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l bridge.SealedAu
 		last.At = time.Now().UTC().Truncate(time.Millisecond)
 		signed, err := au.signer.Seal(last)
 		if err == nil {
-			err = au.store.PutSeal(ctx, bridge.NewSeal{After: after, Token: signed, Entry: last.Entry, Instead: instead})
+			err = au.store.PutSeal(ctx, NewSeal{After: after, Token: signed, Entry: last.Entry, Instead: instead})
 			after = signed
 		}
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
@@ -148,10 +148,10 @@ func through(entries []bridge.AuditEntry, id string) int {
 	return n
 }
 
-// deleted returns the reason that entries of the journal are missing after its
-// last seal, according to the counts of Redis. It returns "" if none are
-// missing, or if Redis has no counts.
-func deleted(l bridge.SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
+// deleted returns the reason why entries of the journal are missing after its last
+// seal, by the counts of Redis. It returns "" if none are, or if Redis does not
+// count.
+func deleted(l SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
 	if l.Added == 0 {
 		return ""
 	}
@@ -233,7 +233,7 @@ func (au *Log) TrimBefore(ctx context.Context, oldest time.Time) error {
 	last.Trimmed = true
 	signed, err := au.signer.Seal(last)
 	if err == nil {
-		err = au.store.TrimAudit(ctx, bridge.AuditTrim{After: l.Trimmed, Token: signed, Entry: last.Entry})
+		err = au.store.TrimAudit(ctx, AuditTrim{After: l.Trimmed, Token: signed, Entry: last.Entry})
 	}
 	if err == nil {
 		au.log.Info("audit log trimmed", "through", last.Entry)

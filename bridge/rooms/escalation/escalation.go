@@ -15,6 +15,8 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/clock"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
@@ -25,9 +27,8 @@ import (
 // concurrent use.
 type Room struct {
 	engine    *engine.Engine
-	records   bridge.Records
-	outcomes  bridge.Outcomes
-	notes     bridge.Notes
+	records   core.Interactions
+	notes     documents.Notes
 	platforms map[string]bridge.Platform
 	directory bridge.Directory
 	watcher   engine.Watcher
@@ -37,7 +38,7 @@ type Room struct {
 // New returns the room of an engine.
 func New(e *engine.Engine, o engine.Options) *Room {
 	return &Room{
-		engine: e, records: o.Store, outcomes: o.Store, notes: o.Store, platforms: engine.ByName(o.Platforms), directory: o.Directory,
+		engine: e, records: o.Store, notes: e.Notes, platforms: engine.ByName(o.Platforms), directory: o.Directory,
 		watcher: engine.Watcher{Observer: o.Observer}, log: o.Log,
 	}
 }
@@ -87,7 +88,7 @@ func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 		return e.wait(ctx, j, r, wait)
 	}
 	if s.GiveUp != "" {
-		_, _, err = e.outcomes.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
+		_, _, err = e.records.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Response: bridge.Response{
 			State: s.GiveUp, Reason: "no one answered, and the escalation policy ended", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {

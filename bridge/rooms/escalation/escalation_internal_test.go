@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
@@ -26,7 +27,7 @@ type office struct {
 func newOffice(t *testing.T, change ...func(*engine.Options)) *office {
 	t.Helper()
 	x := &office{t: t, store: fake.New(), chat: &fake.Chat{As: "chat"}}
-	o := engine.Options{Platforms: []bridge.Platform{x.chat}, Store: fake.Together(x.store, &fake.Log{})}
+	o := engine.Options{Platforms: []bridge.Platform{x.chat}, Store: x.store, DB: x.store.DB}
 	for _, f := range change {
 		f(&o)
 	}
@@ -205,7 +206,7 @@ const tries = 5
 
 // conflicting is records whose first amendments come too late.
 type conflicting struct {
-	bridge.Records
+	core.Interactions
 	times int
 }
 
@@ -213,7 +214,7 @@ func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (br
 	if c.times--; c.times >= 0 {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another amendment came first")
 	}
-	return c.Records.Mark(ctx, id, m)
+	return c.Interactions.Mark(ctx, id, m)
 }
 
 // TestAmendedMeanwhile checks that a step is looked at again after a conflict,

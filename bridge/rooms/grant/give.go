@@ -2,34 +2,44 @@ package grant
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 )
 
-// Resolve stores the grants that an approval creates, and approves the pending
-// requests that they cover. It is safe to repeat: a repeat stores only grants
-// that were not stored before, and never a revoked one.
-func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
-	given := r.Given()
-	news := false
-	for _, g := range given {
-		stored, err := gr.store.PutGrant(ctx, g)
+// Also stores the grants that an approval creates, with their entries of the audit log, in
+// the change that stores the approval. If a failover lost the approval, a repeat stores only
+// grants that were lost with it, and never a revoked one.
+func (gr *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	var c broker.Change
+	for _, g := range r.Given() {
+		more, err := gr.store.Give(ctx, g)
 		if err != nil {
-			return err
+			return c, err
 		}
-		if !stored {
+		if more.Empty() {
 			continue
 		}
-		news = true
-		if err := gr.engine.Journal.Write(ctx, bridge.AuditGrant, r.Interaction, g); err != nil {
-			gr.log.Error("grant not written to the audit log", "id", r.Interaction.ID, "error", err)
+		entry, err := gr.engine.Journal.Entry(bridge.AuditGrant, r.Interaction, g)
+		if err != nil {
+			return c, err
 		}
+		more.Journal = append(more.Journal, entry)
+		c = c.With(more)
 	}
-	if !news {
-		return nil
+	return c, nil
+}
+
+// Resolve approves the pending requests that the grants of an approval cover. It is safe to
+// repeat.
+func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
+	if given := r.Given(); len(given) > 0 {
+		return gr.release(ctx, given[0])
 	}
-	return gr.release(ctx, given[0])
+	return nil
 }
 
 // release approves the pending requests that a new grant covers. Each is
@@ -82,8 +92,28 @@ func (gr *Room) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant
 	}
 	resp := covered(i, all)
 	resp.At = time.Now().UTC().Truncate(time.Millisecond)
-	_, _, err = gr.outcomes.Settle(ctx, bridge.Settlement{
+	_, _, err = gr.records.Settle(ctx, bridge.Settlement{
 		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
-	})
+	}, func(ctx context.Context, _ bridge.Record) (broker.Change, error) { return gr.unrevoked(ctx, i, all) })
+	if errors.Is(err, errRevoked) {
+		return nil
+	}
 	return err
+}
+
+// errRevoked is the error of an approval by grants that were revoked in the meantime.
+var errRevoked = errors.New("a grant was revoked")
+
+// unrevoked returns the condition that grants which cover a request are not revoked.
+func (gr *Room) unrevoked(ctx context.Context, i bridge.Interaction, all []Held) (broker.Change, error) {
+	now, err := gr.store.Covering(ctx, i.Agent, i.Session, i.GrantKeys())
+	if err != nil {
+		return broker.Change{}, err
+	}
+	if slices.ContainsFunc(all, func(g Held) bool {
+		return !slices.ContainsFunc(now, func(h Held) bool { return h.At == g.At })
+	}) {
+		return broker.Change{}, errRevoked
+	}
+	return broker.Change{If: versions(all)}, nil
 }

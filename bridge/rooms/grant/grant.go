@@ -1,7 +1,6 @@
-// Package grant handles grants (standing approvals): an approval creates
-// grants, and grants answer later requests that they cover. It does not decide
-// who may approve. The store deletes grants when they expire. Start with
-// [Room.Open] and [Room.Resolve].
+// Package grant is the room of standing approvals: an approval gives them, and they answer
+// later requests that they cover, and it keeps the scopes that tools remember. It does not
+// decide who may approve. Start with [Room.Open] and [Room.Also].
 package grant
 
 import (
@@ -12,71 +11,79 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Room finds the grants that cover a request, stores the grants that an approval
 // creates, and lists and revokes them. It is safe for concurrent use.
 type Room struct {
-	engine   *engine.Engine
-	store    bridge.Grants
-	records  bridge.Records
-	outcomes bridge.Outcomes
-	log      *slog.Logger
+	engine  *engine.Engine
+	store   *Grants
+	memory  memory
+	records core.Interactions
+	log     *slog.Logger
 }
 
 // New returns the room of an engine.
 func New(e *engine.Engine, o engine.Options) *Room {
-	return &Room{engine: e, store: o.Store, records: o.Store, outcomes: o.Store, log: o.Log}
+	db := documents.DB{Store: o.DB, Log: o.Log}
+	return &Room{engine: e, store: NewGrants(db), memory: memory{db}, records: o.Store, log: o.Log}
 }
 
-// Open answers a request that grants cover.
+// Open answers a request that grants cover, if none of them is revoked before it is stored.
 func (gr *Room) Open(ctx context.Context, d *engine.Draft) error {
-	if all := gr.coveringOf(ctx, d.Interaction, d.Setting.Grants); len(all) > 0 {
-		d.Response = covered(d.Interaction, all)
+	all, err := gr.covering(ctx, d.Interaction)
+	if err != nil || len(all) == 0 {
+		return err
 	}
+	d.Response = covered(d.Interaction, all)
+	d.If = append(d.If, versions(all)...)
 	return nil
 }
 
-// covering returns the grants that together cover an interaction: one grant of
-// the exact request, or one grant for each required rule. It returns none if
-// any part is not covered under the current requirements.
-func (gr *Room) covering(ctx context.Context, i bridge.Interaction) ([]bridge.Grant, error) {
+// versions returns the versions of grants, as conditions.
+func versions(all []Held) []broker.Version {
+	out := make([]broker.Version, len(all))
+	for n, g := range all {
+		out[n] = g.At
+	}
+	return out
+}
+
+// covering returns the grants that together cover an interaction: one of the
+// exact request, or one for each rule that a part of it requires. It returns
+// none if any part is not covered under the current requirements.
+func (gr *Room) covering(ctx context.Context, i bridge.Interaction) ([]Held, error) {
 	keys := i.GrantKeys()
 	if len(keys) == 0 {
 		return nil, nil
 	}
 	found, err := gr.store.Covering(ctx, i.Agent, i.Session, keys)
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return gr.coveringOf(ctx, i, found), nil
-}
-
-// coveringOf is covering for the stored grants under the keys.
-func (gr *Room) coveringOf(ctx context.Context, i bridge.Interaction, found []bridge.Grant) []bridge.Grant {
-	if len(found) == 0 {
-		return nil
-	}
-	holding := map[string]bridge.Grant{}
+	holding := map[string]Held{}
 	for _, g := range found {
-		if _, known := holding[g.Key]; !known && gr.holds(ctx, g, i) {
+		if _, known := holding[g.Key]; !known && gr.holds(ctx, g.Grant, i) {
 			holding[g.Key] = g
 		}
 	}
 	if g, ok := holding[i.GrantKey]; ok {
-		return []bridge.Grant{g}
+		return []Held{g}, nil
 	}
-	var all []bridge.Grant
+	var all []Held
 	for _, key := range i.GrantKeys()[1:] {
 		g, ok := holding[key]
 		if !ok {
-			return nil
+			return nil, nil
 		}
 		all = append(all, g)
 	}
-	return all
+	return all, nil
 }
 
 // holds reports whether a grant meets all current requirements of an
@@ -135,7 +142,7 @@ func (gr *Room) enough(ctx context.Context, i bridge.Interaction, givers []bridg
 }
 
 // covered returns the response to an interaction that grants cover.
-func covered(i bridge.Interaction, all []bridge.Grant) *bridge.Response {
+func covered(i bridge.Interaction, all []Held) *bridge.Response {
 	actor := all[0].Actor
 	r := &bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeAlways, Actor: &actor, At: i.Created, Digest: i.Digest, Grant: all[0].Origin, Annotations: map[string]bridge.Annotation{},

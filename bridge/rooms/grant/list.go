@@ -11,7 +11,7 @@ import (
 // List returns the grants of an agent, or of all agents if agent is empty,
 // ordered by expiration.
 func (gr *Room) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
-	all, err := gr.store.Grants(ctx, agent)
+	all, err := gr.store.All(ctx, agent)
 	slices.SortFunc(all, func(a, b bridge.Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
 			return c
@@ -74,7 +74,7 @@ func noGrant(id string) error {
 // are then asked again about requests that it covered. It returns CodeNotFound
 // if the grant does not exist.
 func (gr *Room) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant, error) {
-	all, err := gr.store.Grants(ctx, agent)
+	all, err := gr.store.All(ctx, agent)
 	if err != nil {
 		return bridge.Grant{}, err
 	}
@@ -82,16 +82,15 @@ func (gr *Room) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant,
 	if n < 0 {
 		return bridge.Grant{}, noGrant(id)
 	}
-	if _, err := gr.store.DropGrant(ctx, all[n]); err != nil {
+	g := all[n]
+	about := bridge.Interaction{Agent: g.Agent, Ask: bridge.Ask{Session: g.Session}}
+	entry, err := gr.engine.Journal.Entry(bridge.AuditRevoke, about, bridge.Revocation{Grant: g, By: by})
+	if err != nil {
 		return bridge.Grant{}, err
 	}
-	g := all[n]
-	if err := gr.engine.Journal.Write(ctx, bridge.AuditRevoke, bridge.Interaction{
-		Agent: g.Agent,
-		Ask:   bridge.Ask{Session: g.Session},
-	}, bridge.Revocation{Grant: g, By: by}); err != nil {
-		gr.log.Error("revocation not written to the audit log", "grant", id, "error", err)
+	if _, err := gr.store.Revoke(ctx, g, entry); err != nil {
+		return bridge.Grant{}, err
 	}
-	gr.log.Info("grant revoked", "grant", id, "agent", all[n].Agent, "by", by, "origin", all[n].Origin)
-	return all[n], nil
+	gr.log.Info("grant revoked", "grant", id, "agent", g.Agent, "by", by, "origin", g.Origin)
+	return g, nil
 }

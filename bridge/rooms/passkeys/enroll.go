@@ -93,7 +93,7 @@ func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey
 	if a.Signature == "" {
 		return a, err
 	}
-	first, failed := bridge.Claim(ctx, ps.notes, "signed:"+bridge.HashText(a.Signature), usedTTL)
+	first, failed := ps.notes.Claim(ctx, "signed:"+bridge.HashText(a.Signature), usedTTL)
 	switch {
 	case failed != nil:
 		return a, failed
@@ -200,7 +200,7 @@ func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, e
 		PublicKey: base64.RawURLEncoding.EncodeToString(c.PublicKey),
 	})
 	if err == nil {
-		err = ps.Store.AddPasskey(ctx, c)
+		err = ps.store.AddPasskey(ctx, c)
 	}
 	if err == nil {
 		ps.tell(ctx, c)

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 )
 
 // Signing configures the keys of people.
 type Signing struct {
-	Store passkey.Store
 	// Site is the web site of the daemon. If it is nil, people cannot have
 	// keys.
 	Site *passkey.Site
@@ -41,21 +42,22 @@ const (
 type Room struct {
 	Signing
 	engine  *engine.Engine
-	notes   bridge.Notes
-	records bridge.Records
-	people  bridge.Directory // notifies people about their keys; may be nil
+	store   *Credentials
+	notes   documents.Notes
+	records core.Interactions
+	people  bridge.Directory // to tell people about their keys; may be nil
 	chats   map[string]bridge.Platform
 	log     *slog.Logger
 }
 
 // New returns the room of an engine.
 func New(e *engine.Engine, o engine.Options, s Signing) *Room {
-	return &Room{Signing: s, engine: e, notes: o.Store, records: o.Store, people: o.Directory, chats: engine.ByName(o.Platforms), log: o.Log}
+	return &Room{Signing: s, engine: e, store: NewCredentials(documents.DB{Store: o.DB, Log: o.Log}), notes: e.Notes, records: o.Store, people: o.Directory, chats: engine.ByName(o.Platforms), log: o.Log}
 }
 
 // Ready returns CodeUnsupported with a hint if people cannot have keys.
 func (ps *Room) Ready() error {
-	if ps.Store == nil || ps.Site == nil {
+	if ps.Site == nil {
 		return bridge.Errorf(bridge.CodeUnsupported, "passkeys are not available").
 			WithHint("turn on the console, and set console.url to an https URL or to http://localhost with a port")
 	}
@@ -67,7 +69,7 @@ func (ps *Room) Of(ctx context.Context, person string) ([]passkey.Credential, er
 	if err := ps.Ready(); err != nil {
 		return nil, err
 	}
-	return ps.Store.Passkeys(ctx, person)
+	return ps.store.Passkeys(ctx, person)
 }
 
 // All returns the keys of all people, including revoked ones.
@@ -75,7 +77,7 @@ func (ps *Room) All(ctx context.Context) ([]passkey.Credential, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err
 	}
-	people, err := ps.Store.PasskeyPeople(ctx)
+	people, err := ps.store.PasskeyPeople(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ func (ps *Room) Use(ctx context.Context, c passkey.Credential) error {
 		return err
 	}
 	c.Used = now()
-	return ps.Store.UsePasskey(ctx, c)
+	return ps.store.UsePasskey(ctx, c)
 }
 
 // now returns the time with the precision of the store.
@@ -177,7 +179,7 @@ func (ps *Room) Invited(ctx context.Context, secret string) (person, by string, 
 
 // take uses up a secret. Exactly one caller succeeds.
 func (ps *Room) take(ctx context.Context, kind, secret string, ttl time.Duration) error {
-	first, err := bridge.Claim(ctx, ps.notes, secretNote("used "+kind, secret), ttl)
+	first, err := ps.notes.Claim(ctx, secretNote("used "+kind, secret), ttl)
 	if err != nil {
 		return err
 	}
@@ -219,7 +221,7 @@ func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
 	if err != nil {
 		return err
 	}
-	return ps.Store.RevokePasskey(ctx, c)
+	return ps.store.RevokePasskey(ctx, c)
 }
 
 // Keys returns the public keys of all people, for checks offline.

@@ -19,9 +19,9 @@ func TestTicketExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := fake.New()
-	o := engine.Options{Store: fake.Together(store, &fake.Log{})}
+	o := engine.Options{Store: store, DB: store.DB}
 	o.Default()
-	room := New(engine.New(o), o, Signing{Store: struct{ passkey.Store }{}, Site: &site})
+	room := New(engine.New(o), o, Signing{Site: &site})
 	rec := store.Put(t, bridge.Interaction{Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "x"}}})
 	for left, want := range map[time.Duration]bridge.Code{time.Minute: "", -time.Second: bridge.CodeNotFound} {
 		asked := time.Now().Add(left - bridge.TicketTTL)
@@ -33,7 +33,7 @@ func TestTicketExpires(t *testing.T) {
 			t.Fatal(err)
 		}
 		secret := bridge.NewSecret()
-		if _, err := store.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
+		if _, err := room.notes.PutNote(t.Context(), ticketKey(secret), string(raw), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := room.open(t.Context(), secret); bridge.ErrorCode(err) != want {

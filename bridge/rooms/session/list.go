@@ -34,7 +34,7 @@ func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Intera
 		return nil, err
 	}
 	found := sessionsOf(recent, may)
-	stops, err := se.stops.ListStops(ctx, agent)
+	stops, err := se.stops.All(ctx, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ const (
 // daemon at a time reports to an author, so that notes never show an older
 // state.
 type noter struct {
-	store     bridge.Steerings
+	store     *Steerings
 	platforms map[string]bridge.Platform
 	redactor  *engine.Redactor
 	nudge     chan struct{}

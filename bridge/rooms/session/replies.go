@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
@@ -36,7 +37,7 @@ const (
 type Replies struct {
 	engine   *engine.Engine
 	sessions *Room
-	notes    bridge.Notes
+	notes    documents.Notes
 	shown    *engine.ShownSessions
 	keys     bridge.Keyring
 	log      *slog.Logger
@@ -44,7 +45,7 @@ type Replies struct {
 
 // NewReplies returns the replies of an engine and its sessions.
 func NewReplies(e *engine.Engine, sessions *Room, o engine.Options) *Replies {
-	return &Replies{engine: e, sessions: sessions, notes: o.Store, shown: &engine.ShownSessions{Notes: o.Store}, keys: o.Keys, log: o.Log}
+	return &Replies{engine: e, sessions: sessions, notes: e.Notes, shown: &engine.ShownSessions{Notes: e.Notes}, keys: o.Keys, log: o.Log}
 }
 
 // meant is a pending request to which a reply may belong.
@@ -200,7 +201,7 @@ func saidKey(s bridge.Said) string {
 // answered one.
 func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
 	key := saidKey(s)
-	first, err := bridge.Claim(ctx, l.notes, key, replyKept)
+	first, err := l.notes.Claim(ctx, key, replyKept)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}
@@ -221,7 +222,7 @@ func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Ve
 // it at most once within hintEvery for each thread, because people also talk in
 // threads.
 func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
-	first, err := bridge.Claim(ctx, l.notes, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
+	first, err := l.notes.Claim(ctx, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
 	if err != nil || !first {
 		return bridge.Verdict{}, err
 	}

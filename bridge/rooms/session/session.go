@@ -6,22 +6,21 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
 // Room stops and resumes sessions, and shows them. It manages their late answers and front
-// ends, and the approvals that tools remember. It is safe for concurrent use.
+// ends. It is safe for concurrent use.
 type Room struct {
 	engine   *engine.Engine
-	memory   bridge.Memory
-	mailbox  bridge.Mailbox
-	records  bridge.Records
-	presence bridge.Presence
-	stops    bridge.Stops
+	mailbox  *Mailbox
+	records  core.Interactions
+	stops    *Stops
 	stopper  *stopper
 	steerer  *steerer
 	noter    *noter
@@ -33,12 +32,14 @@ type Room struct {
 
 // New returns the room of an engine.
 func New(e *engine.Engine, o engine.Options) *Room {
-	st := &statuses{reports: o.Store, stops: o.Store, records: o.Store, history: o.History, log: o.Log}
-	n := &noter{store: o.Store, platforms: engine.ByName(o.Platforms), redactor: e.Redactor, nudge: make(chan struct{}, 1), log: o.Log}
+	db := documents.DB{Store: o.DB, Log: o.Log}
+	stops, steerings := NewStops(db), NewSteerings(db)
+	st := &statuses{reports: NewReports(db), stops: stops, records: o.Store, history: o.History, log: o.Log}
+	n := &noter{store: steerings, platforms: engine.ByName(o.Platforms), redactor: e.Redactor, nudge: make(chan struct{}, 1), log: o.Log}
 	return &Room{
-		engine: e, memory: o.Store, mailbox: o.Store, records: o.Store, presence: o.Store, stops: o.Store,
-		stopper:  &stopper{stops: o.Store, records: o.Store, outcomes: o.Store, journal: e.Journal, statuses: st, log: o.Log},
-		steerer:  &steerer{store: o.Store, redactor: e.Redactor, journal: e.Journal, noter: n, log: o.Log},
+		engine: e, mailbox: NewMailbox(db, o.Store), records: o.Store, stops: stops,
+		stopper:  &stopper{stops: stops, records: o.Store, journal: e.Journal, statuses: st, log: o.Log},
+		steerer:  &steerer{store: steerings, redactor: e.Redactor, journal: e.Journal, noter: n, log: o.Log},
 		noter:    n,
 		reporter: &reporter{engine: e, statuses: st, log: o.Log},
 		statuses: st, history: o.History, agents: o.Agents,
@@ -96,45 +97,10 @@ func (se *Room) Waits(ctx context.Context, agent, session string) (bool, error) 
 
 // Join records a front end of a session for PresenceTTL.
 func (se *Room) Join(ctx context.Context, session, client string, enabled bool) error {
-	return se.presence.Join(ctx, session, client, enabled)
+	return se.engine.Presence.Join(ctx, session, client, enabled)
 }
 
 // Leave removes a front end of a session.
 func (se *Room) Leave(ctx context.Context, session, client string) error {
-	return se.presence.Leave(ctx, session, client)
-}
-
-// End deletes the grants of a session and what tools remember for it. The
-// caller has to cancel the interactions of the session.
-func (se *Room) End(ctx context.Context, agent, session string) error {
-	return se.memory.ClearSession(ctx, agent, session)
-}
-
-// Recall is [bridge.ToolApprovals.Get] for an agent.
-func (se *Room) Recall(ctx context.Context, agent, key, session string) (bridge.Scope, error) {
-	if err := checkRemembered(key, session); err != nil {
-		return "", err
-	}
-	return se.memory.Recall(ctx, agent, session, key)
-}
-
-// Remember is [bridge.ToolApprovals.Set] for an agent.
-func (se *Room) Remember(ctx context.Context, agent, key string, s bridge.Scope, session string) error {
-	if err := checkRemembered(key, session); err != nil {
-		return err
-	}
-	switch {
-	case bridge.ScopeOrder(s) < 0:
-		return bridge.Errorf(bridge.CodeInvalid, "scope: unknown scope %q", s).WithHint("use once, session or always")
-	case s != bridge.ScopeAlways && session == "":
-		return bridge.Errorf(bridge.CodeInvalid, "session: required for the scope %s", s)
-	}
-	return se.memory.Remember(ctx, agent, session, key, s)
-}
-
-func checkRemembered(key, session string) error {
-	if key == "" {
-		return bridge.Errorf(bridge.CodeInvalid, "key: required")
-	}
-	return bridge.FirstOf(errors.Join(bridge.CheckText("key", key, 500), bridge.CheckText("session", session, 200)))
+	return se.engine.Presence.Leave(ctx, session, client)
 }

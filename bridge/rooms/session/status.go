@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -29,9 +30,9 @@ const maxTallied = 100
 // statuses reads what agents report about their sessions, and updates the
 // messages that show it.
 type statuses struct {
-	reports bridge.Reports
-	stops   bridge.Stops
-	records bridge.Records
+	reports *Reports
+	stops   *Stops
+	records core.Interactions
 	history bridge.Histories // nil if there is none
 	log     *slog.Logger
 }

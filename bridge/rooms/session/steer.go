@@ -17,7 +17,7 @@ const steeringBatch = 20
 
 // steerer passes messages of people to sessions.
 type steerer struct {
-	store    bridge.Steerings
+	store    *Steerings
 	redactor *engine.Redactor
 	journal  *journal.Journal
 	noter    *noter

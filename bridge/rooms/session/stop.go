@@ -8,16 +8,20 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
+	"github.com/nodbridge/nod/broker"
 )
 
 // stopper stops sessions.
 type stopper struct {
-	stops    bridge.Stops
-	records  bridge.Records
-	outcomes bridge.Outcomes
+	stops    *Stops
+	records  core.Interactions
 	journal  *journal.Journal
 	statuses *statuses
 	log      *slog.Logger
@@ -33,27 +37,29 @@ func stopOf(i bridge.Interaction, by bridge.Actor) bridge.Stop {
 // stop stops a session and cancels its pending requests. The stop is stored
 // first, so that every request is either denied when it is opened or cancelled
 // here. After an error, a repeat completes the stop.
-func (st *stopper) stop(ctx context.Context, s bridge.Stop, origin bridge.ID) (bridge.Stop, error) {
-	got, err := st.stops.PutStop(ctx, s)
+func (st *stopper) stop(ctx context.Context, s bridge.Stop) (bridge.Stop, error) {
+	entry, err := st.entry(bridge.AuditStop, s, bridge.SessionChange{By: s.By})
+	if err != nil {
+		return s, err
+	}
+	got, err := st.stops.Put(ctx, s, entry)
 	if err != nil {
 		return got, err
 	}
-	if got.At.Equal(s.At) && got.By.Same(s.By) {
-		st.record(ctx, bridge.AuditStop, s, bridge.SessionChange{By: s.By, Origin: origin})
-	}
-	err = st.cancelPending(ctx, got)
-	st.statuses.refresh(ctx, s.Agent, s.Session, 0)
-	return got, err
+	st.log.Info("session stopped", "agent", s.Agent, "session", s.Session, "by", got.By.Display())
+	return got, st.stopped(ctx, got)
 }
 
-// record writes a change of a session to the audit log. The change itself is
-// stored already, so a failure is only logged.
-func (st *stopper) record(ctx context.Context, t bridge.AuditType, s bridge.Stop, c bridge.SessionChange) {
-	i := bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}
-	if err := st.journal.Write(ctx, t, i, c); err != nil {
-		st.log.Error("session change not written to the audit log", "change", t, "agent", s.Agent, "session", s.Session, "error", err)
-	}
-	st.log.Info("session changed", "change", t, "agent", s.Agent, "session", s.Session, "by", c.By.Display())
+// stopped cancels the pending requests of a stopped session, and shows that it is stopped.
+func (st *stopper) stopped(ctx context.Context, s bridge.Stop) error {
+	err := st.cancelPending(ctx, s)
+	st.statuses.refresh(ctx, s.Agent, s.Session, 0)
+	return err
+}
+
+// entry returns the entry of the audit log about a change of a session.
+func (st *stopper) entry(t bridge.AuditType, s bridge.Stop, c bridge.SessionChange) (broker.Entry, error) {
+	return st.journal.Entry(t, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, c)
 }
 
 // cancelPending cancels the pending requests of a stopped session.
@@ -70,7 +76,7 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 		if err != nil {
 			return err
 		}
-		_, _, err = st.outcomes.Settle(ctx, bridge.Settlement{ID: id, Nonce: "stopped", Response: bridge.Response{
+		_, _, err = st.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "stopped", Response: bridge.Response{
 			State: bridge.StateCancelled, Stop: true, Reason: s.Words(), WithdrawnBy: &s.By, Annotations: map[string]bridge.Annotation{},
 			At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 		}})
@@ -81,14 +87,60 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	return nil
 }
 
-// Resolve stops the session of a request that was denied with a stop.
-func (se *Room) Resolve(ctx context.Context, r bridge.Record) error {
-	i := r.Interaction
-	if !r.StopsSession() {
+// Open refuses a request of a stopped session, unless it is denied anyway. Almost no session
+// is stopped, so this is a condition of the opening first. If it does not hold, Open reads
+// the stop.
+func (se *Room) Open(ctx context.Context, d *engine.Draft) error {
+	i := d.Interaction
+	if i.Session == "" || i.Kind == bridge.KindNotice || d.Response != nil && d.Response.State == bridge.StateDenied {
 		return nil
 	}
-	_, err := se.stopper.stop(ctx, stopOf(i, *r.Response.Actor), i.ID)
-	return err
+	if d.Again {
+		stop, stopped, err := se.stops.Stopped(ctx, i.Agent, i.Session)
+		if err != nil {
+			return err
+		}
+		if stopped {
+			refusal := stop.Refusal(i)
+			d.Response, d.Queued = &refusal, false
+			return nil
+		}
+	}
+	d.If = append(d.If, broker.Version{Key: stopDocs.Key(life.Owner(i.Agent, i.Session))})
+	return nil
+}
+
+// denies reports whether a record was denied with a stop of its session.
+func denies(r bridge.Record) bool {
+	return r.State == bridge.StateDenied && r.Response.Stop && r.Response.Actor != nil && r.Interaction.Session != ""
+}
+
+// Also stops the session of a request that is denied with a stop, in the change that stores
+// the denial. The limit of stopped sessions does not apply: a denial always counts.
+func (se *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	if !denies(r) {
+		return broker.Change{}, nil
+	}
+	s := stopOf(r.Interaction, *r.Response.Actor)
+	entry, err := se.stopper.entry(bridge.AuditStop, s, bridge.SessionChange{By: s.By, Origin: r.Interaction.ID})
+	if err != nil {
+		return broker.Change{}, err
+	}
+	c, _, err := se.stops.stopping(ctx, s, []broker.Entry{entry})
+	return c, documents.Public(err)
+}
+
+// Resolve cancels the pending requests of a session that a denial stopped. It is safe to
+// repeat, and has no effect once the session is resumed.
+func (se *Room) Resolve(ctx context.Context, r bridge.Record) error {
+	if !denies(r) {
+		return nil
+	}
+	s, stopped, err := se.stops.Stopped(ctx, r.Interaction.Agent, r.Interaction.Session)
+	if err != nil || !stopped {
+		return err
+	}
+	return se.stopper.stopped(ctx, s)
 }
 
 // Stopped returns the stop of a session. It returns false if the session is not
@@ -108,7 +160,7 @@ func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string
 		if !se.sees(ctx, by, requests) {
 			return nil
 		}
-		s, err := se.stopper.stop(ctx, stopOf(requests[0], by), "")
+		s, err := se.stopper.stop(ctx, stopOf(requests[0], by))
 		out = append(out, s)
 		return err
 	})
@@ -150,7 +202,7 @@ func (se *Room) StopOwn(ctx context.Context, agent, session string) ([]bridge.St
 	if len(requests) > 0 {
 		i.Route = requests[0].Route
 	}
-	s, err := se.stopper.stop(ctx, stopOf(i, by), "")
+	s, err := se.stopper.stop(ctx, stopOf(i, by))
 	return []bridge.Stop{s}, err
 }
 
@@ -160,7 +212,7 @@ func (se *Room) StopOwn(ctx context.Context, agent, session string) ([]bridge.St
 // no such stopped session.
 func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
 	by = se.identify(ctx, by)
-	all, err := se.stops.ListStops(ctx, agent)
+	all, err := se.stops.All(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +243,7 @@ func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session stri
 // StoppedAfter reports whether a session of this name was stopped after something
 // was written.
 func (se *Room) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
-	all, err := se.stops.ListStops(ctx, "")
+	all, err := se.stops.All(ctx, "")
 	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
 }
 
@@ -206,8 +258,12 @@ func (se *Room) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (don
 		se.engine.Journal.Refuse(ctx, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, by, "resume: "+people.WhyNobody)
 		return false, se.sees(ctx, by, requests), nil
 	}
-	if done, err = se.stops.DropStop(ctx, s.Agent, s.Session, by); done {
-		se.stopper.record(ctx, bridge.AuditResume, s, bridge.SessionChange{By: by})
+	entry, err := se.stopper.entry(bridge.AuditResume, s, bridge.SessionChange{By: by})
+	if err != nil {
+		return false, false, err
+	}
+	if done, err = se.stops.Drop(ctx, s.Agent, s.Session, by, entry); done {
+		se.stopper.log.Info("session resumed", "agent", s.Agent, "session", s.Session, "by", by.Display())
 		se.statuses.refresh(ctx, s.Agent, s.Session, 0)
 	}
 	return done, false, err

@@ -46,7 +46,7 @@ type office struct {
 func newOffice(t *testing.T, o engine.Options, hooks ...bridge.Webhook) *office {
 	t.Helper()
 	store := fake.New()
-	o.Store = fake.Together(store, &fake.Log{})
+	o.Store, o.DB = store, store.DB
 	o.Default()
 	x := &office{Engine: engine.New(o), t: t, store: store}
 	x.room = New(x.Engine, o, hooks)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/bridge/rooms"
@@ -106,8 +107,11 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 // Engine returns the current engine. A new config replaces it.
 func (d *Daemon) Engine() *rooms.House { return d.now.Load().engine }
 
-// Store returns the store of all generations.
+// Store returns the store of all generations, and Documents what the documents of its rooms
+// are in.
 func (d *Daemon) Store() *core.Store { return d.store }
+
+func (d *Daemon) Documents() documents.DB { return documents.DB{Store: d.db, Log: d.log} }
 
 // Serve runs until ctx ends and then lets calls in progress finish.
 func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/console"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/redact"
@@ -35,11 +36,13 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		return nil, err
 	}
 	d.store.Sign(k.signer)
+	db := d.Documents()
+	notes := documents.NewNotes(db)
 	rules, err := Policy(c)
 	if err != nil {
 		return nil, err
 	}
-	adapters, err := Platforms(c, d.paced, platforms.Options{Notes: d.store, Turns: d.db, Daemons: d.keyring.Running, Log: d.log})
+	adapters, err := Platforms(c, d.paced, platforms.Options{Notes: notes, Turns: d.db, Daemons: d.keyring.Running, Log: d.log})
 	if err != nil {
 		return nil, err
 	}
@@ -56,17 +59,17 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	schedules, err := d.schedules(ctx, c, d.store, d.store)
+	schedules, err := d.schedules(ctx, c, notes, documents.NewLeases(db))
 	if err != nil {
 		return nil, err
 	}
-	people := buildDirectory(c, d.remembered, chats, d.store, schedules)
+	people := buildDirectory(c, d.remembered, chats, engine.NewLinked(db), schedules)
 	options := rooms.Options{Options: engine.Options{
-		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), Keys: keyring, Platforms: chats,
-		Routes: routes, Observer: d.observer, Log: d.log, History: d.store, Policy: rules,
-	}, Webhooks: hooks, Signer: k.signer, AuditRetention: time.Duration(c.Audit.Retention)}
+		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), DB: d.db, Keys: keyring, Platforms: chats,
+		Routes: routes, Observer: d.observer, Log: d.log, History: d.store, Policy: rules, Signer: k.signer,
+	}, Webhooks: hooks, AuditRetention: time.Duration(c.Audit.Retention)}
 	options.Agents = buildAgents(c)
-	options.Signing = signing(c, d.store)
+	options.Signing = signing(c)
 	if options.PolicyVersion, err = policyVersion(c); err != nil {
 		return nil, err
 	}
@@ -95,7 +98,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, Origins: c.Origins, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
 	}
 	if c.Console.Enabled {
-		page := buildConsole(c, g.engine, tokens, g.keys.token[0], d.store, d.signIns, d.log)
+		page := buildConsole(c, g.engine, tokens, g.keys.token[0], g.engine.Notes, d.signIns, d.log)
 		mux.Handle("/console/", queued(d.bodies, page))
 		mux.Handle(passkeys.SignPath, queued(d.bodies, page))
 		front.Session = page.Principal

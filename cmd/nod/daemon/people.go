@@ -48,8 +48,8 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 
 // signing returns the configuration of the keys of people. Without a console at
 // a URL that browsers accept, people cannot have keys.
-func signing(c config.Config, store passkey.Store) passkeys.Signing {
-	out := passkeys.Signing{Store: store}
+func signing(c config.Config) passkeys.Signing {
+	var out passkeys.Signing
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		out.People = append(out.People, name)
 		if c.People[name].Administrator {

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/oncall"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
@@ -51,7 +51,7 @@ func rotation(r config.Rotation) oncall.Rotation {
 
 // schedules returns the schedules of a config, with rotations that continue those
 // of the config before it: a person who leaves must not move the turns of others.
-func (d *Daemon) schedules(ctx context.Context, c config.Config, notes bridge.Notes, leases bridge.Leases) (*oncall.Schedules, error) {
+func (d *Daemon) schedules(ctx context.Context, c config.Config, notes documents.Notes, leases documents.Leases) (*oncall.Schedules, error) {
 	all := Schedules(c, skippedEvents(d.log))
 	for name, o := range c.OnCall {
 		if o.Rotation == nil {
@@ -72,7 +72,7 @@ const turnLease = 5 * time.Second
 
 // alone continues a rotation while no other daemon does, which would continue the same
 // turn in its own way.
-func alone(ctx context.Context, notes bridge.Notes, leases bridge.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
+func alone(ctx context.Context, notes documents.Notes, leases documents.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	holder := uuid.NewString()
 	for {
 		held, err := leases.Hold(ctx, rotationNote(name), holder, turnLease)
@@ -105,7 +105,7 @@ func skippedEvents(log *slog.Logger) func(schedule, event string, err error) {
 func rotationNote(name string) string { return "rotation:" + name }
 
 // continued returns a rotation as it continues the stored one, and stores it.
-func continued(ctx context.Context, notes bridge.Notes, name string, r oncall.Rotation) (oncall.Rotation, error) {
+func continued(ctx context.Context, notes documents.Notes, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	key := rotationNote(name)
 	stored, err := notes.Note(ctx, key)
 	if err != nil {
@@ -160,7 +160,7 @@ func OnCall(ctx context.Context, c config.Config, client redis.UniversalClient) 
 		}
 		r := rotation(*o.Rotation)
 		if client != nil {
-			stored, _ := core.ReadNote(ctx, store.NewReader(client, c.Redis.Prefix), rotationNote(name)) // another check reports that Redis is unreachable
+			stored, _ := documents.ReadNote(ctx, store.NewReader(client, c.Redis.Prefix), rotationNote(name)) // another check reports that Redis is unreachable
 			if next, err := after(stored, r); err == nil {
 				r = next
 			}

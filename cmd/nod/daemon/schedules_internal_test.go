@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/oncall"
+	"github.com/nodbridge/nod/broker"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -46,7 +48,7 @@ func TestStoredTurns(t *testing.T) {
 		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &set}}
 		if x.forged != "" {
 			db.Keys.Use(nil)
-			if err := db.SetNote(t.Context(), rotationNote("primary"), x.forged, 0); err != nil {
+			if err := db.Notes().SetNote(t.Context(), rotationNote("primary"), x.forged, 0); err != nil {
 				t.Fatal(err)
 			}
 			db.Keys.Use([][]byte{[]byte("a key of the deployment")})
@@ -56,7 +58,7 @@ func TestStoredTurns(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range all {
 			wg.Go(func() {
-				next, err := alone(t.Context(), db, db, "primary", rotation(set))
+				next, err := alone(t.Context(), db.Notes(), documents.NewLeases(db.Documents()), "primary", rotation(set))
 				if err != nil {
 					t.Error(err)
 				}
@@ -83,30 +85,17 @@ func TestStoredTurns(t *testing.T) {
 	}
 }
 
-// killed is notes of a daemon that ends before one of its writes.
+// killed is the database of a daemon that ends before one of its writes.
 type killed struct {
-	bridge.Notes
+	broker.Store
 	left *int // writes before that
 }
 
-func (k killed) write(do func() error) error {
+func (k killed) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	if *k.left--; *k.left < 0 {
-		return bridge.Errorf(bridge.CodeUnavailable, "killed")
+		return broker.Done{}, bridge.Errorf(bridge.CodeUnavailable, "killed")
 	}
-	return do()
-}
-
-func (k killed) PutNote(ctx context.Context, key, value string, ttl time.Duration) (got string, err error) {
-	err = k.write(func() error { got, err = k.Notes.PutNote(ctx, key, value, ttl); return err })
-	return got, err
-}
-
-func (k killed) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
-	return k.write(func() error { return k.Notes.SetNote(ctx, key, value, ttl) })
-}
-
-func (k killed) DropNote(ctx context.Context, key string) error {
-	return k.write(func() error { return k.Notes.DropNote(ctx, key) })
+	return k.Store.Do(ctx, c)
 }
 
 // TestTurnOutlivesDaemon checks that a daemon that ends at any point of its start
@@ -114,17 +103,19 @@ func (k killed) DropNote(ctx context.Context, key string) error {
 func TestTurnOutlivesDaemon(t *testing.T) {
 	t.Parallel()
 	store := stored.InMemory(t, nil, nil)
+	notes, leases := store.Notes(), documents.NewLeases(store.Documents())
 	start := time.Now().Add(-time.Hour)
 	of := func(people ...string) oncall.Rotation {
 		return oncall.Rotation{People: people, Start: start, Every: 40 * time.Minute} // turn 1
 	}
 	for writes := range 3 {
 		name := fmt.Sprint(writes)
-		if _, err := alone(t.Context(), store, store, name, of("ana", "bo", "cy")); err != nil {
+		if _, err := alone(t.Context(), notes, leases, name, of("ana", "bo", "cy")); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = alone(t.Context(), killed{store, &writes}, store, name, of("bo", "cy")) // it may end
-		r, err := alone(t.Context(), store, store, name, of("bo", "cy"))
+		dying := documents.NewNotes(documents.DB{Store: killed{store.DB, &writes}})
+		_, _ = alone(t.Context(), dying, leases, name, of("bo", "cy")) // it may end
+		r, err := alone(t.Context(), notes, leases, name, of("bo", "cy"))
 		if err != nil {
 			t.Fatal(err)
 		}

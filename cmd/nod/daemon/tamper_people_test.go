@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -13,7 +15,7 @@ import (
 const malOnSlack = "U0MAL00004"
 
 func linkScene(x rig.Intruder) scene {
-	links := x.Daemons[0].Store()
+	links := engine.NewLinked(x.Daemons[0].Documents())
 	link := func(user, person string) string {
 		by := bridge.Actor{Platform: bridge.PlatformAPI, User: person}
 		must(x, links.PutLink(x.Ctx, bridge.Link{Platform: "slack", User: user, Person: person, By: by, At: time.Now().UTC()}))
@@ -45,7 +47,7 @@ func linkScene(x rig.Intruder) scene {
 }
 
 func passkeyScene(x rig.Intruder) scene {
-	store := x.Daemons[0].Store()
+	store := passkeys.NewCredentials(x.Daemons[0].Documents())
 	add := func(person string) passkey.Credential {
 		c := passkey.Credential{ID: []byte(samples.Session()), PublicKey: []byte(person), Person: person, Created: time.Now().UTC().Truncate(time.Millisecond)}
 		must(x, store.AddPasskey(x.Ctx, c))

@@ -7,6 +7,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -172,7 +175,7 @@ func duplicateScene(x rig.Intruder) scene {
 func given(x rig.Intruder, req bridge.Request) (g bridge.Grant, id string) {
 	x.T.Helper()
 	id = x.Made("grant", func() { x.Decided(req, bridge.Reply{Decision: bridge.DecideSession}) })
-	all, err := x.Daemons[0].Store().Grants(x.Ctx, "tester")
+	all, err := grant.NewGrants(x.Daemons[0].Documents()).All(x.Ctx, "tester")
 	must(x, err)
 	n := slices.IndexFunc(all, func(g bridge.Grant) bool { return g.Session == req.Session })
 	if n < 0 {
@@ -211,16 +214,16 @@ func givenScene(x rig.Intruder) scene {
 	for n := range gs {
 		ids[n] = x.Made("given", func() { gs[n], _ = given(x, inSession(bridge.ScopeSession)) })
 	}
-	store := x.Daemons[0].Store()
-	dropped, err := store.DropGrant(x.Ctx, gs[0])
+	store := grant.NewGrants(x.Daemons[0].Documents())
+	dropped, err := store.Revoke(x.Ctx, gs[0])
 	if err != nil || !dropped {
 		x.T.Fatal(dropped, err)
 	}
 	return scene{
 		id: ids[0], other: x.Stored("given", ids[1]), forge: [2]string{"true", "false"},
 		says: func() string { // of a request that gives its grant once more
-			again, err := store.PutGrant(x.Ctx, gs[0])
-			if again {
+			again, err := store.Give(x.Ctx, gs[0])
+			if !again.Empty() {
 				return outcomeOf(err, "given again")
 			}
 			return outcomeOf(err, "revoked")
@@ -244,7 +247,7 @@ func memoryScene(x rig.Intruder) scene {
 }
 
 func noteScene(x rig.Intruder) scene {
-	store, name := x.Daemons[0].Store(), "passkey invitation:"+samples.Session()
+	store, name := documents.NewNotes(x.Daemons[0].Documents()), "passkey invitation:"+samples.Session()
 	put := func(name, value string) string {
 		return x.Made("note", func() {
 			_, err := store.PutNote(x.Ctx, name, value, time.Hour)
@@ -262,7 +265,7 @@ func noteScene(x rig.Intruder) scene {
 }
 
 func leaseScene(x rig.Intruder) scene {
-	store, name := x.Daemons[0].Store(), samples.Session()
+	store, name := documents.NewLeases(x.Daemons[0].Documents()), samples.Session()
 	hold := func(name, holder string) bool {
 		held, err := store.Hold(x.Ctx, name, holder, time.Hour)
 		must(x, err)
@@ -282,7 +285,7 @@ func leaseScene(x rig.Intruder) scene {
 }
 
 func draftScene(x rig.Intruder) scene {
-	store, ana := x.Daemons[0].Store(), bridge.Actor{Platform: "slack", User: "U0ANA00001"}
+	store, ana := engine.NewDrafts(x.Daemons[0].Documents()), bridge.Actor{Platform: "slack", User: "U0ANA00001"}
 	req := samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...)
 	a, b := opensOne(x, req, ""), opensOne(x, req, "")
 	save := func(rec bridge.Record, v string) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -32,6 +33,7 @@ func stopScene(x rig.Intruder) scene {
 }
 
 func reportScene(x rig.Intruder) scene {
+	reports := session.NewReports(x.Daemons[0].Documents())
 	session := samples.Session()
 	report := func(session, title string) string {
 		_, err := x.Agent.Report(x.Ctx, session, bridge.SessionReport{State: bridge.SessionWorking, Title: title})
@@ -42,7 +44,7 @@ func reportScene(x rig.Intruder) scene {
 		id: report(session, "Fix it"), other: x.Stored("report", report(session+"-other", "Drop it")), forge: [2]string{"Fix it", "Drop it"},
 		next: func() { report(session, "Test it") },
 		says: func() string {
-			s, _, err := x.Daemons[0].Store().Reported(x.Ctx, "tester", session)
+			s, _, err := reports.Reported(x.Ctx, "tester", session)
 			return outcomeOf(err, s.Title)
 		},
 	}
@@ -97,7 +99,7 @@ func steeringScene(x rig.Intruder) scene {
 }
 
 func steeringKeyScene(x rig.Intruder) scene {
-	store := x.Daemons[0].Store()
+	store := session.NewSteerings(x.Daemons[0].Documents())
 	put := func(s bridge.Steering) bridge.Steering {
 		got, err := store.PutSteering(x.Ctx, s, "nonce")
 		must(x, err)

@@ -82,7 +82,6 @@ func (d *Doctor) connects(ctx context.Context, own *daemon.Daemon, c config.Conf
 
 func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 	e := own.Engine()
-	began := time.Now()
 	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "This is a test from **nod doctor**. Click the button to confirm that it reaches you.", Route: d.Route, Timeout: bridge.Duration(d.Timeout),
 		Questions: []bridge.Question{{ID: "reached", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "yes", Label: "It reaches me"}}}},
@@ -118,7 +117,7 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 		a := end.Response.Actor
 		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(end.Response.At).Round(time.Millisecond)), "")
 	default:
-		d.noClick(ctx, own, *end, began)
+		d.noClick(ctx, own, *end)
 	}
 }
 
@@ -161,8 +160,8 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 
 // noClick adds the reason that no click counted: it was rejected, or none
 // arrived.
-func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record, began time.Time) {
-	entries, err := own.Store().AuditEntries(ctx, fmt.Sprintf("%d-0", began.UnixMilli()), 1000)
+func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record) {
+	entries, _, err := own.Engine().Audit.Newest(ctx, "", 1000)
 	if err == nil {
 		for _, a := range entries {
 			var r bridge.Refusal

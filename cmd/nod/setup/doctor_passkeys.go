@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,8 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
@@ -62,7 +64,7 @@ func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client re
 	}
 	d.add("passkeys.site", bridge.FindingOK, "people sign on "+site.Origins()[0]+" (RP ID "+site.RPID()+")", "")
 	d.examineSite(ctx, site.Origins()[0])
-	has, err := core.Enrolled(ctx, store.NewReader(client, c.Redis.Prefix))
+	has, err := passkeys.Enrolled(ctx, documents.DB{Store: store.NewReader(client, c.Redis.Prefix), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		d.fail("passkeys.people", err)
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/policy"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -24,7 +25,7 @@ func TestDoctorPasskeys(t *testing.T) {
 	db := stored.InRedis(t, client)
 	for id, person := range map[string]string{"1": "ana", "2": "ana", "3": "bo"} {
 		c := passkey.Credential{ID: []byte(id), Person: person, Created: time.Now()}
-		if err := db.AddPasskey(t.Context(), c); err != nil {
+		if err := passkeys.NewCredentials(db.Documents()).AddPasskey(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package fake has a store, a chat, people and an audit log for tests of single parts of
+// Package fake has a store, a chat and people for tests of single parts of
 // the engine and of rooms. They do what a test tells them, and check nothing. Tests of
 // whole requests use the real store; see package stored. Start with [New].
 package fake
@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
@@ -23,10 +26,8 @@ import (
 type Store struct {
 	Mu      sync.Mutex
 	Records map[bridge.ID]bridge.Record
-	Order   []bridge.ID // of opening
-	Notes   map[string]string
-	Leases  map[string]string // holder by name
-	Counts  map[string]int
+	Order   []bridge.ID  // of opening
+	DB      broker.Store // for documents; its calls fail as well
 	Jobs    []bridge.Job // handed out by Claim
 	Gone    []string     // outcomes of jobs: their kind and "done", "retry …" or "dead: …"
 	Overdue []bridge.Expiry
@@ -36,14 +37,16 @@ type Store struct {
 	Next    int
 	Due     time.Duration // until the next step, as the last amendment set it
 	Changed await.Bell    // rings after changes of records
+	keys    map[string]bridge.ID
 }
+
+var _ core.Port = (*Store)(nil)
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{
-		Records: map[bridge.ID]bridge.Record{}, Notes: map[string]string{}, Leases: map[string]string{},
-		Counts: map[string]int{},
-	}
+	f := &Store{Records: map[bridge.ID]bridge.Record{}, keys: map[string]bridge.ID{}}
+	f.DB = database{memory.New(broker.NewSeals()), f}
+	return f
 }
 
 // Put stores a pending record of an interaction with an ID of its own.
@@ -94,7 +97,7 @@ func (f *Store) Fail(err error) {
 	f.Refuses = err
 }
 
-func (f *Store) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, error) {
+func (f *Store) Open(_ context.Context, o bridge.Opening, _ ...broker.Version) (bridge.Record, bool, error) {
 	r := bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Failures: o.Failures, Response: o.Response}
 	if o.Response != nil {
 		r.State = o.Response.State
@@ -102,17 +105,17 @@ func (f *Store) Open(_ context.Context, o bridge.Opening) (bridge.Record, bool, 
 	f.Set(r)
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	f.Notes["key:"+o.Identity.Name] = string(o.Interaction.ID)
+	f.keys[o.Identity.Name] = o.Interaction.ID
 	return r, true, nil
 }
 
 func (f *Store) Known(_ context.Context, o bridge.Opening) (bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	return o.Identity.Name != "" && f.Notes["key:"+o.Identity.Name] != "", f.Refuses
+	return o.Identity.Name != "" && f.keys[o.Identity.Name] != "", f.Refuses
 }
 
-// Sending implements bridge.Records.
+// Sending implements core.Interactions.
 func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -121,7 +124,7 @@ func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
 	return f.Refuses
 }
 
-// Abandon implements bridge.Records. The fake has one caller.
+// Abandon implements core.Interactions. The fake has one caller.
 func (f *Store) Abandon(ctx context.Context, id bridge.ID, _ string, _ bool, end bridge.Response) (bridge.Record, error) {
 	r, _, err := f.Settle(ctx, bridge.Settlement{ID: id, Response: end})
 	return r, err
@@ -137,7 +140,7 @@ func (f *Store) Load(_ context.Context, id bridge.ID) (bridge.Record, error) {
 	return r, f.Refuses
 }
 
-// Inspect implements bridge.Records.
+// Inspect implements core.Interactions.
 func (f *Store) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return f.Load(ctx, id)
 }
@@ -193,7 +196,7 @@ func (f *Store) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Rec
 	return r, nil
 }
 
-// Delivered implements bridge.Records.
+// Delivered implements core.Interactions.
 func (f *Store) Delivered(_ context.Context, r bridge.Record) error {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -250,7 +253,7 @@ func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, 
 	return out, f.Refuses
 }
 
-func (f *Store) Settle(_ context.Context, s bridge.Settlement) (bridge.Record, bool, error) {
+func (f *Store) Settle(_ context.Context, s bridge.Settlement, _ ...core.Also) (bridge.Record, bool, error) {
 	defer f.Changed.Ring()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -263,72 +266,8 @@ func (f *Store) Settle(_ context.Context, s bridge.Settlement) (bridge.Record, b
 	return r, true, nil
 }
 
-func (f *Store) Vote(context.Context, bridge.Ballot) (bridge.Record, bridge.BallotResult, error) {
+func (f *Store) Vote(context.Context, bridge.Ballot, ...core.Also) (bridge.Record, bridge.BallotResult, error) {
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeInternal, "the fake counts no votes")
-}
-
-func (f *Store) PutNote(_ context.Context, key, value string, _ time.Duration) (string, error) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	if _, taken := f.Notes[key]; !taken && f.Refuses == nil {
-		f.Notes[key] = value
-	}
-	return f.Notes[key], f.Refuses
-}
-
-func (f *Store) SetNote(_ context.Context, key, value string, _ time.Duration) error {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	if f.Refuses == nil {
-		f.Notes[key] = value
-	}
-	return f.Refuses
-}
-
-func (f *Store) Note(_ context.Context, key string) (string, error) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return f.Notes[key], f.Refuses
-}
-
-func (f *Store) DropNote(_ context.Context, key string) error {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	delete(f.Notes, key)
-	return f.Refuses
-}
-
-// Hold keeps a lease until it is released or taken by a test.
-func (f *Store) Hold(_ context.Context, name, holder string, _ time.Duration) (bool, error) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	if f.Leases[name] == "" && f.Refuses == nil {
-		f.Leases[name] = holder
-	}
-	return f.Leases[name] == holder, f.Refuses
-}
-
-func (f *Store) Release(_ context.Context, name, holder string) error {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	if f.Leases[name] == holder {
-		delete(f.Leases, name)
-	}
-	return f.Refuses
-}
-
-// Lease gives a lease to a holder; an empty one frees it.
-func (f *Store) Lease(name, holder string) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	f.Leases[name] = holder
-}
-
-// Holder returns who has a lease.
-func (f *Store) Holder(name string) string {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return f.Leases[name]
 }
 
 // Work makes a job, which Claim hands out once.
@@ -402,19 +341,3 @@ func (f *Store) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
 	f.Overdue = f.Overdue[1:]
 	return out, len(f.Overdue) > 0, nil
 }
-
-func (f *Store) Count(_ context.Context, agent string, _ time.Time) (int, error) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	f.Counts[agent]++
-	return f.Counts[agent], f.Refuses
-}
-
-// Setting returns an empty setting. The fake has no grants and no front ends.
-func (f *Store) Setting(context.Context, bridge.SettingQuery) (bridge.Setting, error) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	return bridge.Setting{}, f.Refuses
-}
-
-func (f *Store) Present(context.Context, string) (int, int, error) { return 0, 0, f.Refuses }

@@ -3,6 +3,7 @@ package stored
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	store "github.com/nodbridge/nod/broker/redis"
@@ -66,6 +68,14 @@ func On(t testing.TB, db Database, seals *broker.Seals, o core.Options) *Store {
 	})
 	return &Store{s, db, seals}
 }
+
+// Documents returns what the documents of rooms are in.
+func (s *Store) Documents() documents.DB {
+	return documents.DB{Store: s.DB, Log: slog.New(slog.DiscardHandler)}
+}
+
+// Notes returns the notes of the store.
+func (s *Store) Notes() documents.Notes { return documents.NewNotes(s.Documents()) }
 
 // Due makes a job due now that exists.
 func Due(t testing.TB, db broker.Store, job string) {

@@ -1,4 +1,4 @@
-package core_test
+package audit_test
 
 import (
 	"encoding/json"
@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // auditEntries appends three entries to the journal, and returns them.
-func auditEntries(t *testing.T, b *stored.Store) []bridge.AuditEntry {
+func auditEntries(t *testing.T, b *ledger) []bridge.AuditEntry {
 	t.Helper()
 	for range 3 {
-		if err := b.Audit(t.Context(), bridge.AuditEntry{Type: bridge.AuditRevoke, Agent: "ci", Data: json.RawMessage(`{"a":1}`)}); err != nil {
+		if err := write(t, b, bridge.AuditEntry{Type: bridge.AuditRevoke, Agent: "ci", Data: json.RawMessage(`{"a":1}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
+	entries := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
 	if len(entries) != 3 {
 		t.Fatalf("the entries are %+v", entries)
 	}
@@ -37,13 +38,13 @@ func TestAuditLog(t *testing.T) {
 		if string(entries[1].Data) != `{"a":1}` || entries[1].Type != bridge.AuditRevoke || entries[1].Agent != "ci" || entries[1].Timestamp == 0 || entries[1].Event != "" {
 			t.Errorf("the entries are %+v", entries)
 		}
-		rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), entries[1].Entry, 10))
+		rest := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), entries[1].Entry, 10))
 		if len(rest) != 1 || rest[0].Entry != entries[2].Entry {
 			t.Errorf("after the second are %+v", rest)
 		}
 		for _, key := range []string{"a", "b", "c", "d"} {
-			r := open(t, b, func(i *bridge.Interaction) { i.Session = key })
-			r, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U"))
+			r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session = key })
+			r, _, err := b.Settle(t.Context(), stored.Yes(r.Interaction.ID, "U"))
 			if err != nil || r.Audit == nil || r.Audit.Entry == "" {
 				t.Fatalf("the record names %+v, %v", r.Audit, err)
 			}
@@ -79,16 +80,16 @@ func TestJournal(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {
 		b := daemon("n")
-		r := open(t, b, func(i *bridge.Interaction) { i.Session, i.ToolCall = "s", "call-1" })
+		r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session, i.ToolCall = "s", "call-1" })
 		id := r.Interaction.ID
-		if _, _, err := b.Settle(t.Context(), yes(id, "U")); err != nil {
+		if _, _, err := b.Settle(t.Context(), stored.Yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
 		refusal := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Agent: r.Interaction.Agent, Session: "s", Data: json.RawMessage(`{"why":"secret"}`)}
-		if err := b.Audit(t.Context(), refusal); err != nil {
+		if err := write(t, b, refusal); err != nil {
 			t.Fatal(err)
 		}
-		entries := must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
+		entries := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10))
 		if len(entries) != 3 {
 			t.Fatalf("the journal has %+v", entries)
 		}
@@ -116,24 +117,24 @@ func TestCounts(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		b := daemon("n")
 		entries := auditEntries(t, b)
-		counts := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context()))
+		counts := stored.Must[bridge.AuditCounts](t)(b.AuditCounts(t.Context()))
 		if counts.Added != 3 || counts.Last != entries[2].Entry || bridge.CompareEntries(counts.Deleted, entries[0].Entry) >= 0 {
 			t.Errorf("the counts are %+v", counts)
 		}
-		seal := bridge.NewSeal{Token: "a", Entry: entries[0].Entry}
+		seal := audit.NewSeal{Token: "a", Entry: entries[0].Entry}
 		if err := b.PutSeal(t.Context(), seal); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.TrimAudit(t.Context(), bridge.AuditTrim{Token: "t", Entry: entries[0].Entry}); err != nil {
+		if err := b.TrimAudit(t.Context(), audit.AuditTrim{Token: "t", Entry: entries[0].Entry}); err != nil {
 			t.Fatal(err)
 		}
-		if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after != counts {
+		if after := stored.Must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after != counts {
 			t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
 		}
 		if err := b.DB.Remove(t.Context(), broker.Journal, []string{entries[1].Entry}); err != nil {
 			t.Fatal(err)
 		}
-		if after := must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after.Deleted != entries[1].Entry || after.Added != 3 {
+		if after := stored.Must[bridge.AuditCounts](t)(b.AuditCounts(t.Context())); after.Deleted != entries[1].Entry || after.Added != 3 {
 			t.Errorf("after a deletion, the counts are %+v", after)
 		}
 	})
@@ -144,7 +145,7 @@ func TestCounts(t *testing.T) {
 func TestSealRace(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {
-		ctx, daemons := t.Context(), []*stored.Store{daemon("n1"), daemon("n2")}
+		ctx, daemons := t.Context(), []*ledger{daemon("n1"), daemon("n2")}
 		auditEntries(t, daemons[0])
 		after := ""
 		for n := int64(1); n <= 30; n++ {
@@ -154,7 +155,7 @@ func TestSealRace(t *testing.T) {
 				both.Go(func() {
 					token := fmt.Sprintf("%d by %d", n, k)
 					entry, instead := fmt.Sprintf("%d-1", n+int64(k)), fmt.Sprintf("%d-1", n-1)
-					errs[k] = b.PutSeal(ctx, bridge.NewSeal{After: after, Token: token, Entry: entry, Instead: instead})
+					errs[k] = b.PutSeal(ctx, audit.NewSeal{After: after, Token: token, Entry: entry, Instead: instead})
 				})
 			}
 			both.Wait()
@@ -164,8 +165,8 @@ func TestSealRace(t *testing.T) {
 			}
 			after = fmt.Sprintf("%d by %d", n, won)
 			n += int64(won)
-			head := must[bridge.SealedAudit](t)(daemons[0].Sealed(ctx))
-			if all := must[[]string](t)(daemons[1].Seals(ctx)); head.Sealed != after || all[len(all)-1] != after {
+			head := stored.Must[audit.SealedAudit](t)(daemons[0].Sealed(ctx))
+			if all := stored.Must[[]string](t)(daemons[1].Seals(ctx)); head.Sealed != after || all[len(all)-1] != after {
 				t.Fatalf("the head is %q and the seals are %q, not %q", head.Sealed, all, after)
 			}
 		}
@@ -181,33 +182,33 @@ func TestSeals(t *testing.T) {
 		entries := auditEntries(t, b)
 		last := ""
 		for n, e := range entries {
-			s := bridge.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n+1), Entry: e.Entry}
+			s := audit.NewSeal{After: last, Token: fmt.Sprintf("seal-%d", n+1), Entry: e.Entry}
 			if err := b.PutSeal(ctx, s); err != nil {
 				t.Fatal(err)
 			}
 			last = s.Token
 		}
-		head := func() bridge.SealedAudit { return must[bridge.SealedAudit](t)(b.Sealed(ctx)) }
+		head := func() audit.SealedAudit { return stored.Must[audit.SealedAudit](t)(b.Sealed(ctx)) }
 		if h := head(); h.Sealed != "seal-3" || h.Through != entries[2].Entry || h.Last != entries[2].Entry {
 			t.Errorf("the head is %+v", h)
 		}
-		late := bridge.NewSeal{After: "seal-2", Token: "other", Entry: entries[2].Entry, Instead: entries[1].Entry}
+		late := audit.NewSeal{After: "seal-2", Token: "other", Entry: entries[2].Entry, Instead: entries[1].Entry}
 		if err := b.PutSeal(ctx, late); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("a second seal of the third entry: %v", err)
 		}
-		if seals := must[[]string](t)(b.Seals(ctx)); head().Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-1", "seal-2", "seal-3"}) {
+		if seals := stored.Must[[]string](t)(b.Seals(ctx)); head().Sealed != "seal-3" || !slices.Equal(seals, []string{"seal-1", "seal-2", "seal-3"}) {
 			t.Errorf("after a late seal, the seals are %v", seals)
 		}
 		// The second of two daemons that trim at once is slower.
 		for _, n := range []int{1, 0} {
-			if err := b.TrimAudit(ctx, bridge.AuditTrim{Token: fmt.Sprintf("trim-%d", n+1), Entry: entries[n].Entry}); err != nil {
+			if err := b.TrimAudit(ctx, audit.AuditTrim{Token: fmt.Sprintf("trim-%d", n+1), Entry: entries[n].Entry}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if seals := must[[]string](t)(b.Seals(ctx)); head().Trimmed != "trim-2" || !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
+		if seals := stored.Must[[]string](t)(b.Seals(ctx)); head().Trimmed != "trim-2" || !slices.Equal(seals, []string{"trim-2", "seal-3"}) {
 			t.Errorf("the seals are %v", seals)
 		}
-		if rest := must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
+		if rest := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
 			t.Errorf("the trimmed journal has %+v", rest)
 		}
 	})

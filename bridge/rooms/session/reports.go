@@ -1,4 +1,4 @@
-package core
+package session
 
 import (
 	"cmp"
@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-// reports implements bridge.Reports.
-type reports struct{ *shared }
+// Reports keeps what agents report about their sessions. It is safe for concurrent use.
+type Reports struct{ db documents.DB }
+
+// NewReports returns the reports in a database.
+func NewReports(db documents.DB) *Reports { return &Reports{db} }
 
 // reported is the stored status of a session.
 type reported struct {
@@ -79,17 +83,19 @@ func (s reported) status() bridge.SessionStatus {
 	return s.SessionStatus
 }
 
-// PutReport implements bridge.Reports.
-func (rs reports) PutReport(ctx context.Context, agent, session string, r bridge.SessionReport) (bridge.SessionStatus, bool, error) {
+// PutReport merges a report into the status of a session, and returns the status and
+// whether people have to see the change at once. It returns CodeNotFound for an Update of
+// an unknown session.
+func (rs *Reports) PutReport(ctx context.Context, agent, session string, r bridge.SessionReport) (bridge.SessionStatus, bool, error) {
 	var urgent bool
 	s, err := rs.update(ctx, agent, session, r.Update, func(s *reported, now time.Time) { urgent = s.merge(r, now) })
 	return s.status(), urgent, err
 }
 
-// update changes the status of a session. If known is set, it returns
-// CodeNotFound for an unknown session.
-func (rs reports) update(ctx context.Context, agent, session string, must bool, change func(*reported, time.Time)) (reported, error) {
-	if err := requireSession(session); err != nil {
+// update changes the status of a session. It returns CodeNotFound for an unknown
+// session that must be known.
+func (rs *Reports) update(ctx context.Context, agent, session string, must bool, change func(*reported, time.Time)) (reported, error) {
+	if err := documents.RequireSession(session); err != nil {
 		return reported{}, err
 	}
 	var out reported
@@ -107,12 +113,12 @@ func (rs reports) update(ctx context.Context, agent, session string, must bool, 
 	if err == nil {
 		rs.trim(ctx)
 	}
-	return out, public(err)
+	return out, documents.Public(err)
 }
 
-// trim removes expired sessions, and the oldest sessions above the limit. If it
-// fails, the next report tries again.
-func (rs reports) trim(ctx context.Context) {
+// trim removes the sessions that are too many, and those that have expired. A failure
+// leaves them to the next report.
+func (rs *Reports) trim(ctx context.Context) {
 	old, err := rs.db.Range(ctx, broker.Query{Index: reportIndex, To: rs.db.Now().Add(-bridge.ReportedTTL)})
 	if err == nil && len(old) > 0 {
 		_, err = rs.db.Do(ctx, broker.Change{Unset: old})
@@ -122,17 +128,18 @@ func (rs reports) trim(ctx context.Context) {
 		old, err = rs.db.Range(ctx, broker.Query{Index: reportIndex, N: over})
 		for _, m := range old {
 			if err == nil {
-				_, err = drop(ctx, rs.db, reportDocs.Key(m.Name), reportIndex)
+				_, err = rs.db.Drop(ctx, reportDocs.Key(m.Name), reportIndex)
 			}
 		}
 	}
 	if err := cmp.Or(err, cerr); err != nil {
-		rs.log.Warn("status of an old session not deleted", "error", err)
+		rs.db.Log.Warn("status of an old session not deleted", "error", err)
 	}
 }
 
-// PutSessionMessage implements bridge.Reports.
-func (rs reports) PutSessionMessage(ctx context.Context, agent, session string, id bridge.ID) (bool, error) {
+// PutSessionMessage records the interaction whose messages show a session, and reports
+// whether the session is known.
+func (rs *Reports) PutSessionMessage(ctx context.Context, agent, session string, id bridge.ID) (bool, error) {
 	_, err := rs.update(ctx, agent, session, true, func(s *reported, _ time.Time) { s.Message = id })
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return false, nil
@@ -140,22 +147,23 @@ func (rs reports) PutSessionMessage(ctx context.Context, agent, session string, 
 	return err == nil, err
 }
 
-// Reported implements bridge.Reports.
-func (rs reports) Reported(ctx context.Context, agent, session string) (bridge.SessionStatus, bool, error) {
+// Reported returns the status of a session. It returns false if there is none.
+func (rs *Reports) Reported(ctx context.Context, agent, session string) (bridge.SessionStatus, bool, error) {
 	if session == "" {
 		return bridge.SessionStatus{}, false, nil
 	}
 	s, d, err := reportDocs.Get(ctx, rs.db, life.Owner(agent, session))
-	return s.status(), d.Exists() && err == nil, public(err)
+	return s.status(), d.Exists() && err == nil, documents.Public(err)
 }
 
-// ListReported implements bridge.Reports.
-func (rs reports) ListReported(ctx context.Context, agent string) ([]bridge.SessionStatus, error) {
+// ListReported returns up to bridge.MaxReported sessions of an agent, or of all agents if
+// agent is empty. The newest report is first.
+func (rs *Reports) ListReported(ctx context.Context, agent string) ([]bridge.SessionStatus, error) {
 	all, err := rs.db.Range(ctx, broker.Query{Index: reportIndex, Newest: true, N: bridge.MaxReported})
 	if err != nil {
-		return nil, public(err)
+		return nil, documents.Public(err)
 	}
-	stored, err := reportDocs.List(ctx, rs.db, owned(names(all), agent), rs.refused)
+	stored, err := reportDocs.List(ctx, rs.db, documents.Owned(documents.Names(all), agent), rs.db.Refused)
 	var out []bridge.SessionStatus
 	for _, s := range stored {
 		out = append(out, s.status())
@@ -163,5 +171,5 @@ func (rs reports) ListReported(ctx context.Context, agent string) ([]bridge.Sess
 	slices.SortStableFunc(out, func(a, b bridge.SessionStatus) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 	})
-	return out, public(err)
+	return out, documents.Public(err)
 }

@@ -1,4 +1,4 @@
-package core_test
+package audit_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -17,20 +18,20 @@ import (
 
 // fillJournal appends openings, decisions and refusals to the journal, and returns
 // its entries.
-func fillJournal(t *testing.T, b *stored.Store, n int) (all []bridge.AuditEntry) {
+func fillJournal(t *testing.T, b *ledger, n int) (all []bridge.AuditEntry) {
 	t.Helper()
 	for range n {
-		r := open(t, b, func(i *bridge.Interaction) { i.Session = "s" })
+		r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session = "s" })
 		id := r.Interaction.ID
-		if _, _, err := b.Settle(t.Context(), yes(id, "U")); err != nil {
+		if _, _, err := b.Settle(t.Context(), stored.Yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
 		e := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Session: "s", Data: json.RawMessage(`{"why":"x"}`)}
-		if err := b.Audit(t.Context(), e); err != nil {
+		if err := write(t, b, e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all = must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 1000))
+	all = stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 1000))
 	if len(all) != 3*n {
 		t.Fatalf("the journal has %d entries: %+v", len(all), all)
 	}
@@ -38,7 +39,7 @@ func fillJournal(t *testing.T, b *stored.Store, n int) (all []bridge.AuditEntry)
 }
 
 // audits returns the entries of a journal without other events, read in pages.
-func audits(ctx context.Context, t *testing.T, b *stored.Store, page int) (out []bridge.AuditEntry) {
+func audits(ctx context.Context, t *testing.T, b *ledger, page int) (out []bridge.AuditEntry) {
 	t.Helper()
 	for after := ""; ; {
 		entries, err := b.AuditEntries(ctx, after, page)
@@ -59,7 +60,7 @@ func audits(ctx context.Context, t *testing.T, b *stored.Store, page int) (out [
 }
 
 // newest returns all entries of the audit log, newest first, read in pages.
-func newest(t *testing.T, b *stored.Store, page int) (out []bridge.AuditEntry) {
+func newest(t *testing.T, b *ledger, page int) (out []bridge.AuditEntry) {
 	t.Helper()
 	for cursor := ""; ; {
 		entries, next, err := b.AuditNewest(t.Context(), cursor, page)
@@ -116,12 +117,12 @@ func TestArchive(t *testing.T) {
 				t.Errorf("with an archive, %v are listed, want %v", entryIDs(got), entryIDs(listed))
 			}
 		}
-		counts := must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
-		seal := bridge.NewSeal{Token: "seal", Entry: all[19].Entry}
+		counts := stored.Must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
+		seal := audit.NewSeal{Token: "seal", Entry: all[19].Entry}
 		if err := b.PutSeal(ctx, seal); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.TrimAudit(ctx, bridge.AuditTrim{Token: "trim", Entry: seal.Entry}); err != nil {
+		if err := b.TrimAudit(ctx, audit.AuditTrim{Token: "trim", Entry: seal.Entry}); err != nil {
 			t.Fatal(err)
 		}
 		rest := want[slices.IndexFunc(want, func(e bridge.AuditEntry) bool { return bridge.CompareEntries(e.Entry, all[19].Entry) > 0 }):]
@@ -149,7 +150,7 @@ func TestArchive(t *testing.T) {
 		if got := newest(t, b, 1000); len(got) != len(rest) {
 			t.Errorf("after a trim, %v are listed", entryIDs(got))
 		}
-		after := must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
+		after := stored.Must[bridge.AuditCounts](t)(b.AuditCounts(ctx))
 		if after.Added != counts.Added || after.Last != counts.Last || bridge.CompareEntries(after.Deleted, all[19].Entry) > 0 {
 			t.Errorf("after a trim, the counts are %+v and not %+v", after, counts)
 		}
@@ -185,18 +186,18 @@ func TestArchiveWhileRead(t *testing.T) {
 }
 
 // stream returns the IDs of the entries of a stream.
-func stream(t *testing.T, s *stored.Store, st broker.Stream) (out []string) {
+func stream(t *testing.T, s *ledger, st broker.Stream) (out []string) {
 	t.Helper()
-	for _, e := range must[[]broker.Entry](t)(s.DB.Entries(t.Context(), st, "", 10000)) {
+	for _, e := range stored.Must[[]broker.Entry](t)(s.DB.Entries(t.Context(), st, "", 10000)) {
 		out = append(out, e.ID)
 	}
 	return out
 }
 
 // add appends an entry with an ID to a stream, as only someone else can.
-func add(t *testing.T, s *stored.Store, st broker.Stream, id string, fields ...string) {
+func add(t *testing.T, s *ledger, st broker.Stream, id string, fields ...string) {
 	t.Helper()
-	noError(t, s.DB.Copy(t.Context(), st, []broker.Entry{{ID: id, Fields: fields}}))
+	stored.NoError(t, s.DB.Copy(t.Context(), st, []broker.Entry{{ID: id, Fields: fields}}))
 }
 
 // TestArchiveBeforeSeals checks that no part of the journal is removed before it is
@@ -206,7 +207,7 @@ func TestArchiveBeforeSeals(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		b := daemon("n")
 		add(t, b, broker.Journal, "6-1", "t", "session_stopped", "a", "ci", "s", "x", "d", "{}")
-		noError(t, b.Archive(t.Context(), time.Now(), "0-0"))
+		stored.NoError(t, b.Archive(t.Context(), time.Now(), "0-0"))
 		if left := stream(t, b, broker.Journal); !slices.Equal(left, []string{"6-1"}) {
 			t.Errorf("before the first seal, %v are left", left)
 		}
@@ -250,11 +251,11 @@ func TestEventsBetweenAuditEntries(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		b, ctx := daemon("n"), t.Context()
 		for range 250 {
-			if err := b.Audit(ctx, bridge.AuditEntry{Type: bridge.AuditRefusal, Session: "s", Agent: "ci", Data: json.RawMessage(`{}`)}); err != nil {
+			if err := write(t, b, bridge.AuditEntry{Type: bridge.AuditRefusal, Session: "s", Agent: "ci", Data: json.RawMessage(`{}`)}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		open(t, b, func(i *bridge.Interaction) { i.Session = "s" })
+		stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session = "s" })
 		for _, f := range []bridge.EventFilter{{}, {Session: "s"}, {Agent: "ci"}} {
 			if got, _, err := b.Events(ctx, "", f); err != nil || len(got) != 1 {
 				t.Errorf("with the filter %+v, %d events are read, %v", f, len(got), err)
@@ -300,11 +301,11 @@ func TestArchiveOfHostileEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := onRedis(t, redistest.Shared(t).Client(t), "n", 0)
+			b := ledgerOf(t, stored.OnRedis(t, redistest.Shared(t).Client(t), "n", 0))
 			add(t, b, broker.Journal, "4000-1", "k", "grant", "d", "{}")
 			add(t, b, broker.Journal, x.id, x.fields...)
 			for range 2 {
-				noError(t, b.Archive(t.Context(), time.Now(), x.id))
+				stored.NoError(t, b.Archive(t.Context(), time.Now(), x.id))
 			}
 			if left, old := stream(t, b, broker.Journal), stream(t, b, broker.Archive); len(left) != 0 || len(old) != x.want {
 				t.Errorf("%v are left, and %v in the archive", left, old)
@@ -322,7 +323,7 @@ func TestPlantedArchive(t *testing.T) {
 		all := fillJournal(t, b, 3)
 		want := audits(t.Context(), t, b, 1000)
 		planted := broker.Entry{ID: "99999999999999-0", Fields: []string{"t", "x"}}
-		noError(t, b.DB.Copy(t.Context(), broker.Archive, []broker.Entry{planted}))
+		stored.NoError(t, b.DB.Copy(t.Context(), broker.Archive, []broker.Entry{planted}))
 		for range 2 {
 			if err := b.Archive(t.Context(), time.Now().Add(time.Hour), ""); bridge.ErrorCode(err) != bridge.CodeConflict {
 				t.Errorf("it is archived: %v", err)

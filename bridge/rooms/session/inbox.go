@@ -1,4 +1,4 @@
-package core
+package session
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
@@ -24,8 +25,12 @@ const (
 	steeringKeep = 2 * bridge.SteeringTTL
 )
 
-// steerings implements bridge.Steerings.
-type steerings struct{ *shared }
+// Steerings keeps the messages of people for sessions until their agents have taken them,
+// and what the authors were told. It is safe for concurrent use.
+type Steerings struct{ db documents.DB }
+
+// NewSteerings returns the messages in a database.
+func NewSteerings(db documents.DB) *Steerings { return &Steerings{db} }
 
 // inbox holds the messages that wait in a session, and their reader.
 type inbox struct {
@@ -69,9 +74,11 @@ func untold(id string, at time.Time) broker.Member {
 	return broker.Member{Index: untoldIndex, Name: id, At: at}
 }
 
-// PutSteering implements bridge.Steerings.
-func (ss steerings) PutSteering(ctx context.Context, s bridge.Steering, key string) (bridge.Steering, error) {
-	if err := requireSession(s.Session); err != nil {
+// PutSteering appends a message to those of its session, and returns it with its ID. It
+// returns the first message of the same key, unless the key is empty, and CodeRateLimited
+// if bridge.MaxSteerings messages wait.
+func (ss *Steerings) PutSteering(ctx context.Context, s bridge.Steering, key string) (bridge.Steering, error) {
+	if err := documents.RequireSession(s.Session); err != nil {
 		return s, err
 	}
 	sum := sha256.Sum256([]byte(life.Owner(s.Agent, s.Session) + "\x00" + key))
@@ -106,12 +113,12 @@ func (ss steerings) PutSteering(ctx context.Context, s bridge.Steering, key stri
 		}
 		return c, err
 	})
-	return out, public(err)
+	return out, documents.Public(err)
 }
 
 // waiting returns at most n waiting messages, and the IDs without those whose
 // messages are gone.
-func (ss steerings) waiting(ctx context.Context, ids []string) (all []steered, docs []broker.Doc, rest []string, err error) {
+func (ss *Steerings) waiting(ctx context.Context, ids []string) (all []steered, docs []broker.Doc, rest []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil, nil, nil
 	}
@@ -127,7 +134,7 @@ func (ss steerings) waiting(ctx context.Context, ids []string) (all []steered, d
 		m, err := steeringDocs.Decode(d)
 		var forged *broker.ForgedError
 		if errors.As(err, &forged) {
-			ss.refused(err)
+			ss.db.Refused(err)
 			continue
 		}
 		if err != nil {
@@ -140,9 +147,10 @@ func (ss steerings) waiting(ctx context.Context, ids []string) (all []steered, d
 	return all, docs, rest, nil
 }
 
-// TakeSteerings implements bridge.Steerings.
-func (ss steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
-	if err := requireSession(t.Session); err != nil {
+// TakeSteerings returns the oldest messages that wait, unless another reader has a lease
+// on them.
+func (ss *Steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+	if err := documents.RequireSession(t.Session); err != nil {
 		return nil, err
 	}
 	var out []bridge.Steering
@@ -183,12 +191,13 @@ func (ss steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridg
 		}
 		return c, unchanged(len(c.Put) == 0 && in.Continued == before.Continued && len(in.Waiting) == len(before.Waiting))
 	})
-	return out, public(err)
+	return out, documents.Public(err)
 }
 
-// EndSteerings implements bridge.Steerings.
-func (ss steerings) EndSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) (int, error) {
-	if err := requireSession(session); err != nil {
+// EndSteerings ends the wait of the messages of a session through the given one, or of all
+// if through is empty. It returns the number of messages.
+func (ss *Steerings) EndSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) (int, error) {
+	if err := documents.RequireSession(session); err != nil {
 		return 0, err
 	}
 	if through != "" {
@@ -221,24 +230,26 @@ func (ss steerings) EndSteerings(ctx context.Context, agent, session, through st
 		in.Waiting, in.Reader, in.Until, d.Keep = in.Waiting[n:], "", time.Time{}, steeringKeep
 		return c, unchanged(n == 0 && reader == "")
 	})
-	return done, public(err)
+	return done, documents.Public(err)
 }
 
-// Steering implements bridge.Steerings.
-func (ss steerings) Steering(ctx context.Context, session, id string) (bridge.Steering, error) {
+// Steering returns a message. It returns CodeNotFound if it is unknown or was delivered
+// long ago.
+func (ss *Steerings) Steering(ctx context.Context, session, id string) (bridge.Steering, error) {
 	m, d, err := steeringDocs.Get(ctx, ss.db, id)
 	if err == nil && (!d.Exists() || m.Session != session) {
 		return bridge.Steering{}, bridge.Errorf(bridge.CodeNotFound, "message %q not found", id)
 	}
-	return m.message(), public(err)
+	return m.message(), documents.Public(err)
 }
 
-// UntoldSteerings implements bridge.Steerings.
-func (ss steerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
+// UntoldSteerings returns up to limit messages whose authors must be told something new,
+// and leases them to the caller. It expires old messages.
+func (ss *Steerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
 	now := ss.db.Now()
 	due, err := ss.db.Range(ctx, broker.Query{Index: untoldIndex, To: now, N: limit})
 	if err != nil {
-		return nil, public(err)
+		return nil, documents.Public(err)
 	}
 	var out []bridge.Steering
 	for _, due := range due {
@@ -260,19 +271,18 @@ func (ss steerings) UntoldSteerings(ctx context.Context, limit int, lease time.D
 	return out, nil
 }
 
-// lease leases a message that is due. It reports whether no one else has a
-// lease.
-func (ss steerings) lease(ctx context.Context, id string, now time.Time, lease time.Duration) (m steered, mine bool, err error) {
+// lease leases a message that is due, and reports whether no one else has it.
+func (ss *Steerings) lease(ctx context.Context, id string, now time.Time, lease time.Duration) (m steered, mine bool, err error) {
 	m, d, err := steeringDocs.Get(ctx, ss.db, id)
 	var forged *broker.ForgedError
 	if errors.As(err, &forged) {
-		ss.refused(err)
+		ss.db.Refused(err)
 	} else if err != nil {
-		return m, false, public(err)
+		return m, false, documents.Public(err)
 	}
 	if forged != nil || !d.Exists() {
 		_, err := ss.db.Do(ctx, broker.Change{Unset: []broker.Member{untold(id, now)}, Urgent: true})
-		return m, false, public(err)
+		return m, false, documents.Public(err)
 	}
 	if now.Before(m.Leased) {
 		return m, false, nil
@@ -280,18 +290,18 @@ func (ss steerings) lease(ctx context.Context, id string, now time.Time, lease t
 	m.Leased, d.Keep = now.Add(lease), steeringKeep
 	next, err := steeringDocs.Encode(d, &m)
 	if err != nil {
-		return m, false, public(err)
+		return m, false, documents.Public(err)
 	}
 	_, err = ss.db.Do(ctx, broker.Change{Put: []broker.Doc{next}, Set: []broker.Member{untold(id, m.Leased)}, Urgent: true})
 	var stale *broker.Stale
 	if errors.As(err, &stale) {
 		return m, false, nil // another process was first
 	}
-	return m, err == nil, public(err)
+	return m, err == nil, documents.Public(err)
 }
 
-// ToldSteering implements bridge.Steerings.
-func (ss steerings) ToldSteering(ctx context.Context, s bridge.Steering) error {
+// ToldSteering records Told and Note of a message.
+func (ss *Steerings) ToldSteering(ctx context.Context, s bridge.Steering) error {
 	_, err := steeringDocs.Update(ctx, ss.db, s.ID, func(m *steered, d *broker.Doc) (broker.Change, error) {
 		if !d.Exists() {
 			return broker.Change{}, broker.ErrUnchanged
@@ -308,5 +318,13 @@ func (ss steerings) ToldSteering(ctx context.Context, s bridge.Steering) error {
 		}
 		return c, nil
 	})
-	return public(err)
+	return documents.Public(err)
+}
+
+// unchanged returns ErrUnchanged if it is true.
+func unchanged(is bool) error {
+	if is {
+		return broker.ErrUnchanged
+	}
+	return nil
 }

@@ -1,0 +1,82 @@
+package core_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// TestMaxPending checks that no more requests of an agent are pending than may be, even
+// if many are opened at once, and that the limit refuses nothing else: neither repeats,
+// nor what no one has to answer, nor the next round of one of them.
+func TestMaxPending(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, daemon opener) {
+		ctx, nodes := t.Context(), []*stored.Store{daemon("a"), daemon("b")}
+		s := nodes[0]
+		bounded := func(key string, change func(*bridge.Interaction)) bridge.Opening {
+			o := opening(t, key, change)
+			o.MaxPending = 3
+			return o
+		}
+		first := bounded("k", nil)
+		if _, _, err := s.Open(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		var opened, full atomic.Int64
+		for n := range 20 {
+			o := bounded("", nil)
+			all.Go(func() {
+				_, created, err := nodes[n%2].Open(ctx, o)
+				switch {
+				case err == nil && created:
+					opened.Add(1)
+				case bridge.ErrorCode(err) == bridge.CodeRateLimited:
+					full.Add(1)
+				default:
+					t.Errorf("created %v, %v", created, err)
+				}
+			})
+		}
+		if all.Wait(); opened.Load() != 2 || full.Load() != 18 {
+			t.Fatalf("%d were opened, and %d refused", opened.Load(), full.Load())
+		}
+		again := bounded("k", nil)
+		if rec, created, err := s.Open(ctx, again); err != nil || created || rec.Interaction.ID != first.Interaction.ID {
+			t.Errorf("a repeat: %s, created %v, %v", rec.Interaction.ID, created, err)
+		}
+		ruled := bounded("", nil)
+		ruled.Response = &bridge.Response{State: bridge.StateDenied, Annotations: map[string]bridge.Annotation{}}
+		if _, created, err := s.Open(ctx, ruled); err != nil || !created {
+			t.Errorf("one that a rule answers: created %v, %v", created, err)
+		}
+		next := bounded("", func(i *bridge.Interaction) { i.Previous = first.Interaction.ID })
+		next.Superseded = bridge.Response{Annotations: map[string]bridge.Annotation{}}
+		if _, created, err := s.Open(ctx, next); err != nil || !created {
+			t.Errorf("the next round: created %v, %v", created, err)
+		}
+		if _, _, err := s.Open(ctx, bounded("", nil)); bridge.ErrorCode(err) != bridge.CodeRateLimited {
+			t.Errorf("one too many: %v", err)
+		}
+		approve(t, s, next.Interaction.ID)
+		if _, created, err := s.Open(ctx, bounded("", nil)); err != nil || !created {
+			t.Errorf("after one was answered: created %v, %v", created, err)
+		}
+	})
+}
+
+// TestStats checks the figures about what is stored.
+func TestStats(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		open(t, s, nil)
+		if st := must[bridge.Stats](t)(s.Stats(t.Context())); st.Pending != 1 || st.Jobs != 2 || len(st.Ages) != 1 {
+			t.Errorf("the figures are %+v", st)
+		}
+	})
+}

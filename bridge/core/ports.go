@@ -1,0 +1,108 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Port is what the engine and the rooms ask a [Store]. Observers wrap it, and tests of single
+// parts replace it. Every method is atomic, safe for concurrent use and safe to repeat. A
+// method returns CodeUnavailable if the database is unreachable. Returned records may share
+// memory, so callers must not change what they point to.
+type Port interface {
+	Interactions
+	Outbox
+}
+
+// ChangedError is the error of an opening if a document on which it depends has another
+// version by now.
+type ChangedError struct{ Doc broker.Doc }
+
+// Error implements error.
+func (e *ChangedError) Error() string { return "the " + e.Doc.Kind + " was changed in the meantime" }
+
+// Also returns what the change that closes an interaction does as well, for the record
+// after it. It may be called again, because another process was faster.
+type Also func(context.Context, bridge.Record) (broker.Change, error)
+
+// Interactions opens interactions, keeps them, and closes them with whoever is first.
+type Interactions interface {
+	// Open stores a new interaction with its posting jobs. For a repeated
+	// ID, and for a call that repeats an earlier one, see [bridge.Identity.Repeat],
+	// it returns the first record and false. For another digest under a key
+	// that a caller chose, it returns CodeConflict, and a RepeatedError if
+	// the answer is spent. For a duplicate that joins a pending request,
+	// it returns that request's record and false. If one of the documents has
+	// another version, it returns a ChangedError, and if too many requests of its agent are pending,
+	// CodeRateLimited.
+	Open(context.Context, bridge.Opening, ...broker.Version) (bridge.Record, bool, error)
+	// Known reports whether Open would return the record of an earlier
+	// call.
+	Known(context.Context, bridge.Opening) (bool, error)
+	// Load returns a record. It returns CodeNotFound if there is none. One that
+	// does not verify is returned as closed without a decision; see
+	// [bridge.Record.Distrusted].
+	Load(context.Context, bridge.ID) (bridge.Record, error)
+	// Inspect returns a record as it is stored.
+	Inspect(context.Context, bridge.ID) (bridge.Record, error)
+	// Pending returns the pending interactions of a session, newest first.
+	// If both arguments are empty, it returns all pending interactions, the
+	// next deadline first.
+	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
+	// Mark stores an event of an interaction that does not close it.
+	Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record, error)
+	// Settle closes a pending interaction. It returns the record afterward,
+	// and whether this settlement closed it. A repeat with the nonce of the
+	// winning settlement also reports true. It signs decisions, and returns CodeForbidden
+	// for an approval without the assurance that its request requires.
+	Settle(context.Context, bridge.Settlement, ...Also) (bridge.Record, bool, error)
+	// Vote records a decision on an interaction that requires several. The
+	// last required decision closes it.
+	Vote(context.Context, bridge.Ballot, ...Also) (bridge.Record, bridge.BallotResult, error)
+	// Abandon stores that a caller no longer waits for a pending interaction. If
+	// no other caller does, it closes the interaction with a response. The name is
+	// that of [bridge.CallerName], or [bridge.Anyone] for one of them. If only a
+	// connection was cut, the caller may wait on another one.
+	Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error)
+	// Expire applies the timeout rule to interactions whose deadline has
+	// passed, up to n in one step. It returns those that are
+	// over as a result, and whether there may be more.
+	Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error)
+	// Sending stores that the response of a closed record is about to be sent. If
+	// only one caller may get the response, the first one does; any other caller gets
+	// a RepeatedError.
+	Sending(ctx context.Context, r bridge.Record, caller string) error
+	// Delivered stores that the agent has received the response of a closed
+	// record.
+	Delivered(context.Context, bridge.Record) error
+	// Await returns once the interaction is over; see Record.Over. If ctx
+	// ends first, it returns ctx's error. Callers share the record and must
+	// not change it.
+	Await(context.Context, bridge.ID) (*bridge.Record, error)
+	// AwaitThen is Await for a caller that has no goroutine to wait with. It
+	// returns at once, and calls then exactly once, on a goroutine of its own.
+	AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited))
+	// Retention is the time for which closed interactions are kept.
+	Retention() time.Duration
+}
+
+// Outbox hands out jobs.
+type Outbox interface {
+	// Claim leases up to n due jobs.
+	Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error)
+	// Finish removes a job, unless it was requested again in the meantime.
+	Finish(context.Context, bridge.Job) error
+	// Retry makes a job due again after d. If the reason is empty, the
+	// attempt does not count.
+	Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error
+	// Bury moves a job that cannot be completed to the dead letters.
+	Bury(ctx context.Context, j bridge.Job, reason string) error
+	// Wait blocks until jobs may be due, for at most d.
+	Wait(ctx context.Context, d time.Duration)
+	// Extend extends the lease of a job to d from now. It returns false if
+	// the lease was lost.
+	Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error)
+}

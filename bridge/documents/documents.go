@@ -1,0 +1,103 @@
+// Package documents has what all parts of nod share that keep documents: errors with codes,
+// notes that live for a time, and leases. It knows no request, and no kind of documents but
+// these two: each room declares its own. Start with [DB].
+package documents
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// DB is a database of documents, with a log for those that are ignored.
+type DB struct {
+	broker.Store
+	Log *slog.Logger
+}
+
+// Refused logs a document that does not verify.
+func (db DB) Refused(err error) { db.Log.Warn("a stored document was ignored", "error", err) }
+
+// Drop removes a document and its member of an index, which has the same name, and
+// reports whether it existed. An empty index means that there is none. The same change
+// does what others add.
+func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broker.Change) (existed bool, err error) {
+	err = broker.Retry(ctx, func() error {
+		docs, err := db.Get(ctx, k)
+		if err != nil {
+			return err
+		}
+		if !docs[0].Exists() {
+			return nil
+		}
+		existed = true
+		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Replicated: true, Urgent: true}
+		if index != "" {
+			c.Unset = []broker.Member{{Index: index, Name: k.ID}}
+		}
+		for _, a := range also {
+			c = c.With(a)
+		}
+		_, err = db.Do(ctx, c)
+		return err
+	})
+	return existed, Public(err)
+}
+
+// Public returns the error of a broker with a code.
+func Public(err error) error {
+	var stale *broker.Stale
+	var untimely broker.Untimely
+	var forged *broker.ForgedError
+	var newer *broker.NewerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &stale), errors.As(err, &untimely):
+		return bridge.Errorf(bridge.CodeUnavailable, "not recorded: others change it at the same time").WithHint("try again")
+	case errors.As(err, new(broker.Passed)):
+		return bridge.Wrap(bridge.CodeConflict, err, "audit log").
+			WithHint("find out who wrote to Redis, and move the log aside; see docs/troubleshooting.md")
+	case errors.As(err, &forged):
+		return bridge.Wrap(bridge.CodeForbidden, err, "stored data")
+	case errors.As(err, &newer):
+		return bridge.Wrap(bridge.CodeInternal, err, "stored data").WithHint("run the version of nod that wrote it, or a newer one")
+	}
+	return err
+}
+
+// Names returns the names of members.
+func Names(members []broker.Member) []string {
+	out := make([]string, len(members))
+	for n, m := range members {
+		out[n] = m.Name
+	}
+	return out
+}
+
+// Owned returns those of some names that begin with an owner, or all if it is empty. The
+// names begin with an agent, or with an agent and its session; see life.Owner.
+func Owned(all []string, owner string) []string {
+	if owner == "" {
+		return all
+	}
+	var out []string
+	for _, name := range all {
+		if strings.HasPrefix(name, owner+"\x00") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// RequireSession returns CodeInvalid for an empty session.
+func RequireSession(session string) error {
+	if session == "" {
+		return bridge.Errorf(bridge.CodeInvalid, "session: required")
+	}
+	return nil
+}

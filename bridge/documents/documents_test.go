@@ -1,0 +1,49 @@
+package documents_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+// TestNotes checks that the first value of a note stays until it is replaced or its
+// time is over, and that a lease has one holder.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {
+		ctx, db := t.Context(), daemon("n").Documents()
+		notes, leases := documents.NewNotes(db), documents.NewLeases(db)
+		for _, v := range []string{"1", "2"} {
+			if got := stored.Must[string](t)(notes.PutNote(ctx, "k", v, time.Minute)); got != "1" {
+				t.Errorf("the note is %q", got)
+			}
+		}
+		if err := notes.SetNote(ctx, "k", "3", time.Minute); err != nil || stored.Must[string](t)(notes.Note(ctx, "k")) != "3" {
+			t.Errorf("the note was not replaced: %v", err)
+		}
+		if err := notes.DropNote(ctx, "k"); err != nil || stored.Must[string](t)(notes.Note(ctx, "k")) != "" {
+			t.Errorf("the note was not dropped: %v", err)
+		}
+		hold := func(holder string, want bool) {
+			t.Helper()
+			if got := stored.Must[bool](t)(leases.Hold(ctx, "l", holder, time.Minute)); got != want {
+				t.Errorf("%s has it: %v", holder, got)
+			}
+		}
+		hold("a", true)
+		hold("b", false)
+		hold("a", true)
+		stored.NoError(t, leases.Release(ctx, "l", "b"))
+		hold("b", false)
+		stored.NoError(t, leases.Release(ctx, "l", "a"))
+		hold("b", true)
+		stored.Must[string](t)(notes.PutNote(ctx, "short", "1", time.Minute))
+		stored.Pass(t, time.Minute)
+		hold("a", true)
+		if got := stored.Must[string](t)(notes.Note(ctx, "short")); got != "" {
+			t.Errorf("after its time, the note is %q", got)
+		}
+	})
+}

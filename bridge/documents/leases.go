@@ -1,0 +1,44 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nodbridge/nod/broker"
+)
+
+// Leases exclude other processes. They are safe for concurrent use.
+type Leases struct{ db DB }
+
+// NewLeases returns the leases in a database.
+func NewLeases(db DB) Leases { return Leases{db} }
+
+var leaseDocs = broker.NewDocs[string]("lease", 1)
+
+// Hold acquires or extends a lease, and reports whether the holder has it.
+func (le Leases) Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
+	held := false
+	_, err := leaseDocs.Update(ctx, le.db, name, func(by *string, d *broker.Doc) (broker.Change, error) {
+		if held = !d.Exists() || *by == holder; !held {
+			return broker.Change{}, broker.ErrUnchanged
+		}
+		*by, d.Keep = holder, ttl
+		return broker.Change{Urgent: true}, nil
+	})
+	return held && err == nil, Public(err)
+}
+
+// Release ends a lease if the holder has it.
+func (le Leases) Release(ctx context.Context, name, holder string) error {
+	by, d, err := leaseDocs.Get(ctx, le.db, name)
+	if err != nil || by != holder {
+		return Public(err)
+	}
+	_, err = le.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Urgent: true})
+	var stale *broker.Stale
+	if errors.As(err, &stale) {
+		return nil // it has ended
+	}
+	return Public(err)
+}

@@ -1,0 +1,114 @@
+package documents
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/nodbridge/nod/broker"
+)
+
+// Notes are small values for a limited time. They are safe for concurrent use.
+type Notes struct{ db DB }
+
+// NewNotes returns the notes in a database.
+func NewNotes(db DB) Notes { return Notes{db} }
+
+// note is a note. Its end is in the document, because the time to live is not sealed.
+// Zero means that it has none.
+type note struct {
+	Value string    `json:"value"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// newNote returns a note with a time to live. Zero means forever.
+func newNote(value string, now time.Time, ttl time.Duration) note {
+	if ttl == 0 {
+		return note{Value: value}
+	}
+	return note{value, now.Add(ttl)}
+}
+
+// lives reports whether a note has not ended.
+func (n note) lives(now time.Time) bool { return n.Until.IsZero() || now.Before(n.Until) }
+
+var noteDocs = broker.NewDocs[note]("note", 1)
+
+// at returns the value of a note at a time: "" after its end.
+func (n note) at(now time.Time) string {
+	if n.lives(now) {
+		return n.Value
+	}
+	return ""
+}
+
+// ReadNote returns a note in a store, as it is stored.
+func ReadNote(ctx context.Context, db broker.Store, key string) (string, error) {
+	n, _, err := noteDocs.Get(ctx, db, key)
+	return n.Value, Public(err)
+}
+
+// PutNote stores a value unless the key has one, and returns the stored value.
+func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+	kept := value
+	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {
+		now := ns.db.Now()
+		if d.Exists() && n.lives(now) {
+			kept = n.Value
+			return broker.Change{}, broker.ErrUnchanged
+		}
+		*n, kept, d.Keep = newNote(value, now, ttl), value, ttl
+		return broker.Change{Urgent: true}, nil
+	})
+	return kept, Public(err)
+}
+
+// Claim reports whether the caller is the first one to claim a key within ttl. The claims
+// of all daemons count.
+func (ns Notes) Claim(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	mark := rand.Text()
+	kept, err := ns.PutNote(ctx, key, mark, ttl)
+	return err == nil && kept == mark, err
+}
+
+// SetNote stores a value in place of what the key has.
+func (ns Notes) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
+	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {
+		*n, d.Keep = newNote(value, ns.db.Now(), ttl), ttl
+		return broker.Change{Urgent: true}, nil
+	})
+	return Public(err)
+}
+
+// Note returns a value. It returns "" if there is none, or it does not verify.
+func (ns Notes) Note(ctx context.Context, key string) (string, error) {
+	n, _, err := noteDocs.Get(ctx, ns.db, key)
+	var forged *broker.ForgedError
+	if errors.As(err, &forged) {
+		ns.db.Refused(err)
+		return "", nil
+	}
+	return n.at(ns.db.Now()), Public(err)
+}
+
+// onceFor is longer than any sending of a change takes.
+const onceFor = time.Minute
+
+// Once applies a change that has no document, with a note, so that it counts once even if
+// it is sent twice.
+func (ns Notes) Once(ctx context.Context, c broker.Change) error {
+	d := broker.Doc{Key: noteDocs.Key("once:" + rand.Text()), Keep: onceFor}
+	d, err := noteDocs.Encode(d, new(newNote("", ns.db.Now(), onceFor)))
+	if err == nil {
+		c.Put = append(c.Put, d)
+		_, err = ns.db.Do(ctx, c)
+	}
+	return Public(err)
+}
+
+// DropNote deletes a value.
+func (ns Notes) DropNote(ctx context.Context, key string) error {
+	_, err := ns.db.Drop(ctx, noteDocs.Key(key), "")
+	return err
+}

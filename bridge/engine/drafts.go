@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Drafts stores unfinished answers until some time after the deadline.
+type Drafts struct{ db documents.DB }
+
+// NewDrafts returns the unfinished answers in a database.
+func NewDrafts(db documents.DB) Drafts { return Drafts{db} }
+
+// drafted holds the drafts of an interaction by account, and by destination the
+// account whose draft the card shows.
+type drafted struct {
+	Of    map[string]bridge.Draft `json:"of"`
+	Shown map[int]string          `json:"shown"`
+}
+
+var draftDocs = broker.NewDocs[drafted]("draft", 1)
+
+// draftKeep is the time for which drafts are kept after the last change. It is
+// longer than any interaction can be open.
+const draftKeep = bridge.MaxTimeout + time.Hour
+
+func account(a bridge.Actor) string { return a.Platform + "/" + a.User }
+
+// Draft returns the draft of the actor, and the draft that the card of the destination
+// shows. Each is nil if there is none.
+func (ds Drafts) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
+	all, _, err := draftDocs.Get(ctx, ds.db, string(id))
+	var forged *broker.ForgedError
+	if errors.As(err, &forged) {
+		ds.db.Refused(err)
+		return nil, nil, nil
+	}
+	of := func(who string) *bridge.Draft {
+		if d, ok := all.Of[who]; ok {
+			return &d
+		}
+		return nil
+	}
+	return of(account(actor)), of(all.Shown[destination]), documents.Public(err)
+}
+
+// SaveDraft stores d as the draft of its actor, and as the draft that the card shows.
+func (ds Drafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
+	_, err := draftDocs.Update(ctx, ds.db, string(id), func(all *drafted, doc *broker.Doc) (broker.Change, error) {
+		if all.Of == nil {
+			*all = drafted{map[string]bridge.Draft{}, map[int]string{}}
+		}
+		all.Of[account(d.Actor)], all.Shown[destination], doc.Keep = d, account(d.Actor), draftKeep
+		return broker.Change{}, nil
+	})
+	return documents.Public(err)
+}

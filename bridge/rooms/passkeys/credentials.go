@@ -1,0 +1,149 @@
+package passkeys
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Credentials keeps the keys of people. It is safe for concurrent use.
+type Credentials struct{ db documents.DB }
+
+// NewCredentials returns the keys in a database.
+func NewCredentials(db documents.DB) *Credentials { return &Credentials{db} }
+
+var passkeyDocs = broker.NewDocs[passkey.Credential]("passkey", 1)
+
+// passkeyIndex is the index of the keys of people.
+const passkeyIndex = "passkeys"
+
+// all returns all keys, oldest first.
+func (ps *Credentials) all(ctx context.Context) ([]passkey.Credential, error) {
+	members, err := ps.db.Range(ctx, broker.Query{Index: passkeyIndex})
+	if err != nil {
+		return nil, documents.Public(err)
+	}
+	out, err := passkeyDocs.List(ctx, ps.db, documents.Names(members), ps.db.Refused)
+	slices.SortFunc(out, func(a, b passkey.Credential) int {
+		if n := a.Created.Compare(b.Created); n != 0 {
+			return n
+		}
+		return bytes.Compare(a.ID, b.ID)
+	})
+	return out, documents.Public(err)
+}
+
+// Passkeys returns the keys of a person, oldest first, with revoked ones.
+func (ps *Credentials) Passkeys(ctx context.Context, person string) ([]passkey.Credential, error) {
+	all, err := ps.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(c passkey.Credential) bool { return c.Person != person }), nil
+}
+
+// PasskeyPeople returns the names of people with keys, sorted.
+func (ps *Credentials) PasskeyPeople(ctx context.Context) ([]string, error) {
+	all, err := ps.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, c := range all {
+		out = append(out, c.Person)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// Enrolled returns the number of valid passkeys of each person in a database.
+func Enrolled(ctx context.Context, db documents.DB) (map[string]int, error) {
+	all, err := NewCredentials(db).all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, c := range all {
+		if c.Valid() {
+			out[c.Person]++
+		}
+	}
+	return out, nil
+}
+
+// AddPasskey adds a key. It returns CodeConflict if any person has or had a key with the
+// ID, and if the person has MaxKeys valid keys. Two calls at the same moment may exceed
+// MaxKeys by one.
+func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential) error {
+	mine, err := ps.Passkeys(ctx, c.Person)
+	if err != nil {
+		return err
+	}
+	mine = slices.DeleteFunc(mine, func(c passkey.Credential) bool { return !c.Valid() })
+	if len(mine) >= passkey.MaxKeys {
+		return bridge.Errorf(bridge.CodeConflict, "%s has %d passkeys already", c.Person, len(mine)).
+			WithHint("revoke one that is no longer used")
+	}
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+		if known {
+			return bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
+		}
+		*stored = c
+		return nil
+	})
+}
+
+// update changes a key with a rule.
+func (ps *Credentials) update(ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) error) error {
+	_, err := passkeyDocs.Update(ctx, ps.db, c.Name(), func(stored *passkey.Credential, d *broker.Doc) (broker.Change, error) {
+		err := rule(stored, d.Exists())
+		return broker.Change{Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Replicated: true, Urgent: true}, err
+	})
+	return documents.Public(err)
+}
+
+// same reports whether a stored key is the same as another one.
+func same(stored *passkey.Credential, known bool, c passkey.Credential) bool {
+	return known && stored.Person == c.Person && bytes.Equal(stored.PublicKey, c.PublicKey)
+}
+
+// UsePasskey stores Counter, BackedUp and Used of a key that [passkey.Site.Check]
+// returned, in one atomic step. It returns CodeForbidden and changes nothing if the key is
+// unknown or revoked, or if the stored counter does not grow.
+func (ps *Credentials) UsePasskey(ctx context.Context, c passkey.Credential) error {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+		switch {
+		case !same(stored, known, c):
+			return bridge.Errorf(bridge.CodeForbidden, "passkey: not known for this person")
+		case !stored.Valid():
+			return bridge.Errorf(bridge.CodeForbidden, "passkey: this passkey was revoked")
+		case !passkey.Grows(stored.Counter, c.Counter):
+			return bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
+		}
+		*stored = c
+		return nil
+	})
+}
+
+// RevokePasskey stores a key of which Revoked is set. It returns CodeNotFound for an
+// unknown key, and nil if the key is revoked already.
+func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential) error {
+	if c.Valid() {
+		return bridge.Errorf(bridge.CodeInternal, "passkey: the time of the revocation is missing")
+	}
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+		switch {
+		case !same(stored, known, c):
+			return bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
+		case !stored.Valid():
+			return broker.ErrUnchanged
+		}
+		*stored = c
+		return nil
+	})
+}

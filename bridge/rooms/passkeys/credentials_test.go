@@ -1,0 +1,83 @@
+package passkeys_test
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+// TestPasskeys checks that the counter of a key only grows, that a revoked key stays
+// revoked, and that an ID belongs to one person.
+func TestPasskeys(t *testing.T) {
+	t.Parallel()
+	stored.Each(t, func(t *testing.T, daemon stored.Opener) {
+		db := daemon("n").Documents()
+		b := passkeys.NewCredentials(db)
+		ctx, now := t.Context(), time.Now().UTC().Truncate(time.Millisecond)
+		key := passkey.Credential{ID: []byte("1"), PublicKey: []byte("k"), Person: "ana", Created: now, Counter: 3}
+		wants := func(what string, err error, code bridge.Code) {
+			t.Helper()
+			if bridge.ErrorCode(err) != code {
+				t.Errorf("%s: %v, want %q", what, err, code)
+			}
+		}
+		at := func(counter uint32) passkey.Credential { c := key; c.Counter = counter; return c }
+		wants("add", b.AddPasskey(ctx, key), "")
+		taken := key
+		taken.Person = "bo"
+		wants("the ID of another person", b.AddPasskey(ctx, taken), bridge.CodeConflict)
+		wants("grows", b.UsePasskey(ctx, at(4)), "")
+		wants("same", b.UsePasskey(ctx, at(4)), bridge.CodeForbidden)
+		wants("back", b.UsePasskey(ctx, at(2)), bridge.CodeForbidden)
+		wants("to zero", b.UsePasskey(ctx, at(0)), bridge.CodeForbidden)
+		other := at(9)
+		other.PublicKey = []byte("other")
+		wants("another key", b.UsePasskey(ctx, other), bridge.CodeForbidden)
+		var won atomic.Int64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if b.UsePasskey(ctx, at(5)) == nil {
+					won.Add(1)
+				}
+			})
+		}
+		if all.Wait(); won.Load() != 1 {
+			t.Errorf("one counter was used %d times", won.Load())
+		}
+		key.Revoked = now
+		wants("revoke", b.RevokePasskey(ctx, key), "")
+		wants("revoke again", b.RevokePasskey(ctx, key), "")
+		wants("use a revoked key", b.UsePasskey(ctx, at(6)), bridge.CodeForbidden)
+		wants("add a revoked key", b.AddPasskey(ctx, at(7)), bridge.CodeConflict)
+		for n := range passkey.MaxKeys + 1 {
+			more := passkey.Credential{ID: []byte("more" + strconv.Itoa(n)), Person: "ana", Created: now.Add(time.Second)}
+			want := bridge.Code("")
+			if n == passkey.MaxKeys {
+				want = bridge.CodeConflict
+			}
+			wants("another key "+strconv.Itoa(n), b.AddPasskey(ctx, more), want)
+		}
+		got := stored.Must[[]passkey.Credential](t)(b.Passkeys(ctx, "ana"))
+		if len(got) != passkey.MaxKeys+1 || string(got[0].ID) != "1" || got[0].Valid() {
+			t.Errorf("the keys are %+v", got)
+		}
+		if people := stored.Must[[]string](t)(b.PasskeyPeople(ctx)); !slices.Equal(people, []string{"ana"}) {
+			t.Errorf("the people are %q", people)
+		}
+		if n := stored.Must[map[string]int](t)(passkeys.Enrolled(ctx, db)); len(n) != 1 || n["ana"] != passkey.MaxKeys {
+			t.Errorf("enrolled are %v", n)
+		}
+	})
+}
