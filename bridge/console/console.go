@@ -54,7 +54,7 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Store keeps short texts that all daemons share. bridge.Store implements it.
+// Store keeps short texts that all daemons share. documents.Notes implements it.
 type Store interface {
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
 	Note(ctx context.Context, key string) (string, error)

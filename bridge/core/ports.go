@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Port is what the engine and the rooms ask a [Store]. Observers wrap it, and tests of single
+// Port holds the methods of a [Store] that the engine and the rooms call. Observers wrap it, and tests of single
 // parts replace it. Every method is atomic, safe for concurrent use and safe to repeat. A
 // method returns CodeUnavailable if the database is unreachable. Returned records may share
 // memory, so callers must not change what they point to.

@@ -211,7 +211,7 @@ func (b *harness) forgetJobs(ctx context.Context) error {
 func (b *harness) idle(ctx context.Context) (redisCores, cores float64) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
+	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store, DB: b.db}})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	defer wg.Wait()
 	defer stop()

@@ -80,10 +80,11 @@ type Result struct {
 type harness struct {
 	client  redis.UniversalClient
 	store   *core.Store
-	addr    string // of the Redis server
-	self    string // program of this benchmark
-	nod     string // program
-	pid     int    // of the process whose time counts; if 0, it is this process
+	db      broker.Store // what the store is on
+	addr    string       // of the Redis server
+	self    string       // program of this benchmark
+	nod     string       // program
+	pid     int          // of the process whose time counts; if 0, it is this process
 	span    time.Duration
 	pending int // pending requests in the rows with many
 	costs   *costs
@@ -218,35 +219,35 @@ func (b *harness) onEmptyServer(
 	defer stop()
 	client := newClient(addr)
 	defer client.Close()
-	store, stopStore, err := openStore(ctx, client)
+	store, db, stopStore, err := openStore(ctx, client)
 	if err != nil {
 		return nil, err
 	}
 	defer stopStore()
 	own := *b
-	own.client, own.store, own.addr = client, store, addr
+	own.client, own.store, own.db, own.addr = client, store, db, addr
 	return run(ctx, &own)
 }
 
 // ownKey signs the requests of the benchmark, and seals its documents.
 var ownKey = make([]byte, ed25519.SeedSize)
 
-// openStore opens a store whose documents have seals.
-func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, func(), error) {
+// openStore opens a store whose documents have seals, and returns what it is on.
+func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, broker.Store, func(), error) {
 	signer, err := proof.NewSigner(ownKey)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	seals := broker.NewSeals(signer.SealKeys("bench")...)
 	db, err := store.New(ctx, store.Options{Client: client, Seals: seals})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	s, err := core.New(ctx, db, core.Options{})
 	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, nil, nil, errors.Join(err, db.Close())
 	}
-	return s, func() { _ = errors.Join(s.Close(), db.Close()) }, nil // neither fails
+	return s, db, func() { _ = errors.Join(s.Close(), db.Close()) }, nil // neither fails
 }
 
 func newClient(addr string) *redis.Client {

@@ -77,7 +77,7 @@ func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
 func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 	n := min(peerTimeouts, b.pending)
 	run, stop := context.WithCancel(ctx)
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: b.store, DB: b.db}})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

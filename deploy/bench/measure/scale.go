@@ -84,7 +84,7 @@ func (s *Scaled) measure(ctx context.Context, o Options) error {
 	for range s.Daemons {
 		c := connect()
 		defer c.Close()
-		store, stopStore, err := openStore(ctx, c)
+		store, _, stopStore, err := openStore(ctx, c)
 		if err != nil {
 			return err
 		}

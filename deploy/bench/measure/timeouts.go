@@ -39,7 +39,7 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store}})
+	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store, DB: b.db}})
 	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
 	n := int(2 * b.span / time.Millisecond)
 	var late, last, slowest float64
