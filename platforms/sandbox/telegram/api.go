@@ -45,19 +45,13 @@ func newBotAPI(b *bot, u *updates, q *queries) botAPI {
 
 		"sendmessage": messages.send, "senddocument": messages.sendDocument, "deletemessage": messages.delete,
 		"editmessagetext":        messages.edit(messages.rewriteText),
-		"editmessagecaption":     messages.edit(messages.rewriteCaption),
 		"editmessagemedia":       messages.edit(messages.rewriteMedia),
 		"editmessagereplymarkup": messages.edit(keepContent),
-
-		"editephemeralmessagetext":        messages.editEphemeral(messages.rewriteText),
-		"editephemeralmessagecaption":     messages.editEphemeral(messages.rewriteCaption),
-		"editephemeralmessagemedia":       messages.editEphemeral(messages.rewriteMedia),
-		"editephemeralmessagereplymarkup": messages.editEphemeral(keepContent),
-		"deleteephemeralmessage":          messages.deleteEphemeral,
+		"deleteephemeralmessage": messages.deleteEphemeral,
 
 		"answercallbackquery": q.answer, "getme": chats.getMe, "getchat": chats.getChat,
 		"getchatmember": chats.getMember, "sendchataction": chats.sendAction,
-		"setmycommands": chats.setCommands, "getmycommands": chats.getCommands, "deletemycommands": chats.deleteCommands,
+		"setmycommands": setCommands,
 	}}
 }
 

@@ -16,7 +16,6 @@ type bot struct {
 	chats     map[string]*chat
 	files     core.Files
 	documents map[string]raw.Object // by file ID
-	commands  map[string][]any      // by scope and language
 }
 
 // chat is a group or a private chat. A private chat has the ID of its user.
@@ -39,9 +38,7 @@ const (
 )
 
 func newBot(b *core.Base) *bot {
-	out := &bot{
-		Base: b, chats: map[string]*chat{}, documents: map[string]raw.Object{}, commands: map[string][]any{},
-	}
+	out := &bot{Base: b, chats: map[string]*chat{}, documents: map[string]raw.Object{}}
 	out.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
 	forum := out.add(strconv.FormatInt(Forum, 10), "Projects", supergroup)
 	forum.last, forum.topics = 10, []int{Topic}

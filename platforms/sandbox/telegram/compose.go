@@ -53,9 +53,7 @@ func (b *bot) formatted(a arguments, textKey string) (string, []any, *failure) {
 	case "", "none":
 	case "html":
 		text, entities, bad = parseHTML(text)
-	case "markdownv2":
-		text, entities, bad = parseMarkdown(text)
-	case "markdown":
+	case "markdown", "markdownv2":
 		bad = badRequest("this parse_mode is not emulated by the sandbox")
 	default:
 		bad = badRequest("unsupported parse_mode")

@@ -68,41 +68,16 @@ func idOf(m raw.Object) string {
 	return strconv.Itoa(raw.Int(m["message_id"]))
 }
 
-// ephemeral finds the ephemeral message of a call.
-func (api messagesAPI) ephemeral(a arguments) (*chat, int, *failure) {
+// deleteEphemeral deletes an ephemeral message of a member.
+func (api messagesAPI) deleteEphemeral(a arguments) (any, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {
-		return nil, 0, bad
+		return nil, bad
 	}
 	id, user := "e"+a.text("ephemeral_message_id"), a.text("receiver_user_id")
 	n := slices.IndexFunc(c.Private, func(p core.PrivateState) bool { return p.User == user && idOf(p.Message) == id })
 	if n < 0 {
-		return nil, 0, badRequest("message not found")
-	}
-	return c, n, nil
-}
-
-// editEphemeral returns the method that edits an ephemeral message in one way.
-func (api messagesAPI) editEphemeral(rewrite rewriting) method {
-	return func(a arguments) (any, *failure) {
-		c, n, bad := api.ephemeral(a)
-		if bad != nil {
-			return nil, bad
-		}
-		m, bad := edited(c.Private[n].Message, a, c.Kind, rewrite)
-		if bad != nil {
-			return nil, bad
-		}
-		c.Private[n].Message = m
-		api.Touch()
-		return true, nil
-	}
-}
-
-func (api messagesAPI) deleteEphemeral(a arguments) (any, *failure) {
-	c, n, bad := api.ephemeral(a)
-	if bad != nil {
-		return nil, bad
+		return nil, badRequest("message not found")
 	}
 	c.Private = slices.Delete(c.Private, n, n+1)
 	api.Touch()

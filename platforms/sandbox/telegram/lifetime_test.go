@@ -33,7 +33,7 @@ func inline(button raw.Object) raw.Object {
 }
 
 // TestEditMedia checks that a text becomes a document, that a new round replaces
-// the file, and that texts and captions are edited by their own methods.
+// the file, and that its text cannot be edited.
 func TestEditMedia(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
@@ -42,7 +42,6 @@ func TestEditMedia(t *testing.T) {
 		more["message_id"] = m["message_id"]
 		return to(telegram.Chat, more)
 	}
-	d.says("caption of a text", "no caption in the message", "editMessageCaption", edit(raw.Object{"caption": "x"}))
 	media := func(file, caption string) raw.Object {
 		return edit(raw.Object{"media": raw.Object{
 			"type": "document", "media": file, "caption": caption,
@@ -60,16 +59,15 @@ func TestEditMedia(t *testing.T) {
 		t.Errorf("the file has %q", body)
 	}
 	d.says("same", "not modified", "editMessageMedia", media(file, "the second"))
-	d.says("caption", "", "editMessageCaption", edit(raw.Object{"caption": "the <b>third</b>", "parse_mode": "html"}))
 	d.says("text of a document", "no text in the message", "editMessageText", edit(raw.Object{"text": "x"}))
 	d.says("no file", "no document in the request", "editMessageMedia", media("attach://none", "x"))
 	d.says("photo", "is unsupported", "editMessageMedia", edit(raw.Object{"media": raw.Object{"type": "photo", "media": file}}))
 	d.says("no media", "can't parse input media", "editMessageMedia", edit(raw.Object{"media": "{"}))
-	d.says("long caption", "caption is too long", "editMessageCaption", edit(raw.Object{"caption": strings.Repeat("x", 1025)}))
+	d.says("long caption", "caption is too long", "editMessageMedia", media(file, strings.Repeat("x", 1025)))
 }
 
 // TestEphemeral checks who may get an ephemeral message, who sees it, and how
-// it is edited and deleted.
+// it is deleted.
 func TestEphemeral(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
@@ -81,7 +79,7 @@ func TestEphemeral(t *testing.T) {
 	send := func(chat int64, user int, query string) raw.Object {
 		return to(chat, raw.Object{"text": "only Bo", "ephemeral_message_parameters": raw.Object{
 			"receiver_user_id": user, "callback_query_id": query, "replace_callback_query_message": true,
-		}})
+		}, "reply_markup": inline(raw.Object{"text": "Back", "callback_data": "back"})})
 	}
 	const refused = "not enough rights"
 	d.says("no click", refused, "sendMessage", send(telegram.Chat, 7002, ""))
@@ -104,11 +102,6 @@ func TestEphemeral(t *testing.T) {
 		more["receiver_user_id"], more["ephemeral_message_id"] = 7002, m["ephemeral_message_id"]
 		return to(telegram.Chat, more)
 	}
-	d.says("edit", "", "editEphemeralMessageText", private(raw.Object{"text": "still only Bo"}))
-	d.says("same", "not modified", "editEphemeralMessageText", private(raw.Object{"text": "still only Bo"}))
-	d.says("keyboard", "", "editEphemeralMessageReplyMarkup", private(raw.Object{
-		"reply_markup": inline(raw.Object{"text": "Back", "callback_data": "back"}),
-	}))
 	d.clicked("bo", d.e.PrivatePlaces("bo")[0], "back")
 	if _, err := d.e.Act(t.Context(), core.Action{As: "ana", Do: "press", Channel: group, Message: "e1", Control: "back"}); err == nil {
 		t.Error("Ana clicked what only Bo sees")
@@ -253,7 +246,7 @@ func TestOldServer(t *testing.T) {
 	}
 }
 
-// TestCommands checks the limits of setMyCommands, and that scopes are apart.
+// TestCommands checks the limits of setMyCommands.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, false)
@@ -274,14 +267,4 @@ func TestCommands(t *testing.T) {
 		d.says(word, word, "setMyCommands", args)
 	}
 	d.says("set", "", "setMyCommands", set("nod", "x", 1))
-	for scope, want := range map[string]int{"default": 1, "all_group_chats": 0} {
-		result, _ := d.call("getMyCommands", raw.Object{"scope": raw.Object{"type": scope}}, nil)
-		if list, _ := result.([]any); len(list) != want {
-			t.Errorf("%s has %v", scope, result)
-		}
-	}
-	d.says("deleted", "", "deleteMyCommands", raw.Object{})
-	if result, _ := d.call("getMyCommands", raw.Object{}, nil); len(result.([]any)) != 0 {
-		t.Errorf("left %v", result)
-	}
 }

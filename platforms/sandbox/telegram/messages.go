@@ -137,13 +137,6 @@ func (api messagesAPI) rewriteText(m raw.Object, a arguments) *failure {
 	return api.compose(m, a, "text", maxText)
 }
 
-func (api messagesAPI) rewriteCaption(m raw.Object, a arguments) *failure {
-	if m["document"] == nil {
-		return badRequest("there is no caption in the message to edit")
-	}
-	return api.compose(m, a, "caption", maxCaption)
-}
-
 // keepContent is the rewriting of an edit that changes only the keyboard.
 func keepContent(raw.Object, arguments) *failure { return nil }
 

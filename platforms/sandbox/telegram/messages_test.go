@@ -146,7 +146,7 @@ func TestMessageErrors(t *testing.T) {
 		{"middle of a UTF-16 symbol", entities(tgbotapi.MessageEntity{Type: "bold", Length: 2})},
 		{"too many entities", entities(make([]tgbotapi.MessageEntity, 101)...)},
 		{"not emulated", mode("Markdown", "x")},
-		{"is reserved", mode("MarkdownV2", "x.")},
+		{"not emulated", mode("MarkdownV2", "x")},
 		{"Unsupported start tag", mode("HTML", "<h1>x</h1>")},
 		{"Unexpected end tag", mode("HTML", "x</b>")},
 		{"Can't find end tag", mode("HTML", "<b>x")},
