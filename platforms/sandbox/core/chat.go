@@ -75,15 +75,6 @@ func (c *Chat) Remove(id string) {
 	c.Private = slices.DeleteFunc(c.Private, func(p PrivateState) bool { return c.idOf(p.Message) == id })
 }
 
-// Newest returns copies of the newest messages, newest first.
-func (c *Chat) Newest(most int) []any {
-	out := []any{}
-	for n := len(c.Messages) - 1; n >= 0 && len(out) < most; n-- {
-		out = append(out, raw.Clone(c.Messages[n]))
-	}
-	return out
-}
-
 // NotesTo returns the texts of the private messages of a user, oldest first.
 func (c *Chat) NotesTo(user string) []string {
 	var out []string

@@ -34,7 +34,7 @@ func (c *call) sent() sent {
 // apply checks the fields and files of a request and sets them on a message.
 func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 	next := raw.Copy(m)
-	if bad := checkMentions(in.args); bad != nil {
+	if bad := requestShape.check("", in.args, false); bad != nil {
 		return bad
 	}
 	if bad := takeFields(next, in.args, edit); bad != nil {
@@ -74,13 +74,6 @@ func (g *guild) apply(ch *channel, m raw.Object, in sent, edit bool) *failure {
 
 // takeFields sets the fields and flags of a request on a message.
 func takeFields(next, args raw.Object, edit bool) *failure {
-	for _, key := range []string{"embeds", "components"} {
-		if v := args[key]; v != nil {
-			if _, list := v.([]any); !list {
-				return invalid(key, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
-			}
-		}
-	}
 	for _, key := range []string{"content", "embeds", "components", "sticker_ids", "poll"} {
 		if v, ok := args[key]; ok {
 			next[key] = raw.Clone(v)

@@ -27,10 +27,9 @@ type guild struct {
 	files        core.Files
 	attached     map[string][]raw.Object // attachments by message, including those that components show
 	noEmbeds     map[string]bool         // users whose client shows no embeds
-	// Commands are by ID.
-	commands, guildCommands map[string]raw.Object
-	starts                  starts
-	lastID                  int64
+	commands     map[string]raw.Object   // by ID
+	starts       starts
+	lastID       int64
 }
 
 // Kinds of channels.
@@ -66,8 +65,7 @@ func newGuild(b *core.Base, o Options) *guild {
 	g := &guild{
 		Base: b, opts: o, key: key, channels: map[string]*channel{}, interactions: map[string]*interaction{},
 		modals: map[string]*modal{}, suggested: map[string]map[string]any{}, nonces: map[string]string{},
-		commands: map[string]raw.Object{}, guildCommands: map[string]raw.Object{},
-		attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
+		commands: map[string]raw.Object{}, attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
 	}
 	g.add(Channel, "deploys", textChannel)
 	g.add(otherChannel, "oncall", textChannel)

@@ -22,13 +22,6 @@ func (api guildsAPI) getRoles(c *call) (int, any, *failure) {
 	return 200, api.rolesJSON(), nil
 }
 
-func (api guildsAPI) getChannels(c *call) (int, any, *failure) {
-	if c.PathValue("guild") != Guild {
-		return 0, nil, unknownGuild
-	}
-	return 200, api.textChannels(), nil
-}
-
 func (api guildsAPI) getUser(c *call) (int, any, *failure) {
 	if c.PathValue("user") == BotUser {
 		return 200, botJSON(), nil

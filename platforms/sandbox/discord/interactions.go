@@ -161,7 +161,7 @@ func (api interactionsAPI) update(i *interaction, in sent) *failure {
 
 // openModal shows a modal. A client shows one modal at a time.
 func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
-	if bad := checkModal(data); bad != nil {
+	if bad := modalShape.check("data", data, true); bad != nil {
 		return bad
 	}
 	for id, m := range api.modals {
@@ -225,47 +225,23 @@ func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
 	return 200, raw.Clone(m), nil
 }
 
-// original finds the message of a request. The ID @original means the response.
-func (api interactionsAPI) original(c *call) (raw.Object, *failure) {
+// edit edits the message of a request. The ID @original means the response.
+func (api interactionsAPI) edit(c *call) (int, any, *failure) {
 	i, bad := api.live(c)
 	if bad != nil {
-		return nil, bad
+		return 0, nil, bad
 	}
 	id := c.PathValue("message")
 	if id == "@original" {
 		id = i.Original
 	}
-	if m := api.channels[i.Channel].Seen(id, i.User); m != nil {
-		return m, nil
+	ch := api.channels[i.Channel]
+	m := ch.Seen(id, i.User)
+	if m == nil {
+		return 0, nil, unknownMessage
 	}
-	return nil, unknownMessage
-}
-
-func (api interactionsAPI) get(c *call) (int, any, *failure) {
-	m, bad := api.original(c)
-	if bad != nil {
+	if bad := api.apply(ch, m, c.sent(), true); bad != nil {
 		return 0, nil, bad
 	}
 	return 200, raw.Clone(m), nil
-}
-
-func (api interactionsAPI) edit(c *call) (int, any, *failure) {
-	m, bad := api.original(c)
-	if bad != nil {
-		return 0, nil, bad
-	}
-	if bad := api.apply(api.channels[raw.Str(m, "channel_id")], m, c.sent(), true); bad != nil {
-		return 0, nil, bad
-	}
-	return 200, raw.Clone(m), nil
-}
-
-func (api interactionsAPI) delete(c *call) (int, any, *failure) {
-	m, bad := api.original(c)
-	if bad != nil {
-		return 0, nil, bad
-	}
-	api.channels[raw.Str(m, "channel_id")].Remove(raw.Str(m, "id"))
-	api.Touch()
-	return 204, nil, nil
 }

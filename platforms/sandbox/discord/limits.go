@@ -17,9 +17,6 @@ const (
 	maxColor           = 0xffffff
 	maxNonce           = 25
 	maxMentions        = 100 // users or roles of allowed_mentions
-	maxHistory         = 100 // messages of one Get Channel Messages
-	defaultHistory     = 50
-	maxEmoji           = 64
 
 	// components/reference
 	maxRows              = 5 // of a message without layout components, and of a modal

@@ -3,64 +3,50 @@ package discord
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checkMentions checks allowed_mentions: docs.discord.com/developers/resources/message.
-func checkMentions(args raw.Object) *failure {
-	given, set := args["allowed_mentions"]
-	if !set || given == nil {
-		return nil
-	}
-	allowed, ok := given.(raw.Object)
-	if !ok {
-		return invalid("allowed_mentions", "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType")
-	}
-	parse := raw.List(allowed, "parse")
-	for n, v := range parse {
-		if v != "users" && v != "roles" && v != "everyone" {
-			return invalid("allowed_mentions.parse."+strconv.Itoa(n), "BASE_TYPE_CHOICES",
-				"Value must be one of {'users', 'roles', 'everyone'}.")
-		}
-	}
-	if bad := checkSet("allowed_mentions.parse", parse); bad != nil {
-		return bad
-	}
-	for _, kind := range []string{"users", "roles"} {
-		ids := raw.List(allowed, kind)
-		if len(ids) > maxMentions {
-			return invalid("allowed_mentions."+kind, "BASE_TYPE_BAD_LENGTH",
-				fmt.Sprintf("Must be between 0 and %d in length.", maxMentions))
-		}
-		for n, id := range ids {
-			if s, _ := id.(string); !snowflakeLike.MatchString(s) {
-				return invalid(fmt.Sprintf("allowed_mentions.%s.%d", kind, n), "NUMBER_TYPE_COERCE",
-					fmt.Sprintf("Value %q is not snowflake.", fmt.Sprint(id)))
-			}
-		}
-		if bad := checkSet("allowed_mentions."+kind, ids); bad != nil {
-			return bad
-		}
-		if len(ids) > 0 && slices.Contains(parse, any(kind)) {
-			return invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-				fmt.Sprintf("parse:[%q] and %s: [ids...] are mutually exclusive.", kind, kind))
-		}
-	}
-	return nil
+// mentionShape is allowed_mentions, whose lists are sets:
+// docs.discord.com/developers/resources/message, discord/discord-api-docs#5484.
+var mentionShape = shape{
+	{"parse", each(mentionable)}, {"parse", set},
+	{"users", between(0, maxMentions, snowflake)}, {"users", set}, whole(exclusive("users")),
+	{"roles", between(0, maxMentions, snowflake)}, {"roles", set}, whole(exclusive("roles")),
 }
 
-// checkSet refuses a list that has a value twice: discord/discord-api-docs#5484.
-func checkSet(at string, values []any) *failure {
-	for n, v := range values {
-		if slices.Contains(values[:n], v) {
-			return invalid(fmt.Sprintf("%s.%d", at, n), "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
+var set = unique("", "", "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
+
+func mentionable(c *checker, at string, v any) {
+	if v != "users" && v != "roles" && v != "everyone" {
+		c.fail(at, "BASE_TYPE_CHOICES", "Value must be one of {'users', 'roles', 'everyone'}.")
+	}
+}
+
+func snowflake(c *checker, at string, v any) {
+	if id, _ := v.(string); !snowflakeLike.MatchString(id) {
+		c.fail(at, "NUMBER_TYPE_COERCE", "Value %q is not snowflake.", fmt.Sprint(v))
+	}
+}
+
+// checkMentions checks the field allowed_mentions of a request.
+func checkMentions(c *checker, at string, v any) {
+	if _, ok := v.(raw.Object); !ok {
+		c.fail(at, "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType")
+	}
+	mentionShape.rule(c, at, v)
+}
+
+// exclusive returns the check that a message does not name both a kind and some
+// of that kind.
+func exclusive(kind string) func(c *checker, at string, o raw.Object) {
+	return func(c *checker, at string, o raw.Object) {
+		if len(raw.List(o, kind)) > 0 && slices.Contains(raw.List(o, "parse"), any(kind)) {
+			c.fail(at, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[%q] and %s: [ids...] are mutually exclusive.", kind, kind)
 		}
 	}
-	return nil
 }
 
 var snowflakeLike = lazyregexp.New(`^[0-9]{1,20}$`)

@@ -54,53 +54,30 @@ type file struct {
 const callback = "POST /interactions/{id}/{token}/callback"
 
 func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
-	apps, guilds, messages, commands := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}, commandsAPI{g}
-	const (
-		global     = "/applications/{app}/commands"
-		ofGuild    = "/applications/{app}/guilds/{guild}/commands"
-		ofMessage  = "/channels/{channel}/messages/{message}"
-		ofResponse = "/webhooks/{app}/{token}/messages/{message}"
-	)
+	apps, guilds, messages := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}
+	const ofMessage = "/channels/{channel}/messages/{message}"
 	return rest{g, []route{
 		{"GET /gateway", false, apps.gateway},
 		{"GET /gateway/bot", true, apps.gateway},
 		{"GET /users/@me", true, apps.me},
 		{"GET /oauth2/applications/@me", true, apps.application},
 		{"GET /applications/@me", true, apps.application},
-		{"GET " + global, true, commands.list},
-		{"POST " + global, true, commands.post},
-		{"PUT " + global, true, commands.overwrite},
-		{"GET " + global + "/{command}", true, commands.get},
-		{"PATCH " + global + "/{command}", true, commands.edit},
-		{"DELETE " + global + "/{command}", true, commands.delete},
-		{"GET " + ofGuild, true, commands.list},
-		{"POST " + ofGuild, true, commands.post},
-		{"PUT " + ofGuild, true, commands.overwrite},
-		{"GET " + ofGuild + "/{command}", true, commands.get},
-		{"PATCH " + ofGuild + "/{command}", true, commands.edit},
-		{"DELETE " + ofGuild + "/{command}", true, commands.delete},
+		{"POST /applications/{app}/commands", true, commandsAPI{g}.post},
 		{"POST /users/@me/channels", true, guilds.createDM},
 		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
 		{"GET /guilds/{guild}", true, guilds.getGuild},
 		{"GET /guilds/{guild}/roles", true, guilds.getRoles},
-		{"GET /guilds/{guild}/channels", true, guilds.getChannels},
 		{"GET /users/{user}", true, guilds.getUser},
 		{"GET /channels/{channel}", true, guilds.getChannel},
 		{"PATCH /channels/{channel}", true, messages.modify},
-		{"GET /channels/{channel}/messages", true, messages.list},
 		{"POST /channels/{channel}/messages", true, messages.create},
 		{"GET " + ofMessage, true, messages.get},
 		{"PATCH " + ofMessage, true, messages.edit},
 		{"DELETE " + ofMessage, true, messages.delete},
 		{"POST " + ofMessage + "/threads", true, messages.createThread},
-		{"PUT " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
-		{"DELETE " + ofMessage + "/reactions/{emoji}/@me", true, messages.react},
-		{"POST /channels/{channel}/typing", true, messages.typing},
 		{callback, false, inter.callback},
 		{"POST /webhooks/{app}/{token}", false, inter.followUp},
-		{"GET " + ofResponse, false, inter.get},
-		{"PATCH " + ofResponse, false, inter.edit},
-		{"DELETE " + ofResponse, false, inter.delete},
+		{"PATCH /webhooks/{app}/{token}/messages/{message}", false, inter.edit},
 	}, gw}
 }
 

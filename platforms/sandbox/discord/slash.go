@@ -18,17 +18,11 @@ func (cl client) command(m core.Account, a core.Action, suggest bool) (raw.Objec
 	if len(words) == 0 || ch == nil {
 		return nil, nil, cl.Errorf("there is no command %q in %q", a.Text, a.Channel)
 	}
-	command := named(cl.guildCommands, words[0], 1)
-	if command == nil {
-		command = named(cl.commands, words[0], 1)
-	}
+	command := cl.registered(words[0], 1)
 	if command == nil {
 		return nil, nil, cl.Errorf("there is no command %q in %q", a.Text, a.Channel)
 	}
 	data := raw.Object{"id": command["id"], "name": words[0], "type": 1}
-	if command["guild_id"] != nil {
-		data["guild_id"] = command["guild_id"]
-	}
 	t := &typed{guild: cl.guild, user: m.ID, suggest: suggest, resolved: raw.Object{}}
 	options, err := t.options("/"+words[0], words[1:], raw.Objects(command, "options"))
 	if err != nil {
@@ -174,35 +168,24 @@ func (t *typed) value(o raw.Object, text string) (any, error) {
 // suggest checks a response with suggestions and shows them. A member who picks
 // one sends its value.
 func (api interactionsAPI) suggest(i *interaction, d raw.Object) *failure {
-	c := checker{ids: map[string]bool{}}
-	choices := raw.Objects(d, "choices")
-	if _, given := d["choices"].([]any); !given {
-		c.fail("data.choices", "BASE_TYPE_REQUIRED", "This field is required")
-	}
-	c.atMost("data.choices", len(choices), maxSuggestions)
-	values := map[string]any{}
-	for n, o := range choices {
-		at := "data.choices." + strconv.Itoa(n)
-		c.length(at+".name", o["name"], 1, maxOption)
-		switch v := o["value"].(type) {
-		case string:
-			c.count(at+".value", raw.Runes(v), 1, maxOption)
-			if i.Focused != stringOption {
-				c.fail(at+".value", "NUMBER_TYPE_COERCE", "Value %q is not a number.", v)
-			}
-		default:
-			if i.Focused == stringOption || v == nil {
-				c.fail(at+".value", "STRING_TYPE_CONVERT", "Could not interpret %v as string.", v)
+	value := text(1, maxOption)
+	if i.Focused != stringOption {
+		value = func(c *checker, at string, v any) {
+			if s, wrong := v.(string); wrong {
+				c.fail(at, "NUMBER_TYPE_COERCE", "Value %q is not a number.", s)
 			}
 		}
-		name := raw.Str(o, "name")
-		values[name] = o["value"]
-		i.Reaction.Choices = append(i.Reaction.Choices, name)
 	}
-	if c.bad != nil {
-		i.Reaction.Choices = nil
-		return c.bad
+	suggestions := shape{{"choices", present}, {"choices", iterable}, {"choices", atMost(maxSuggestions, shape{
+		{"name", text(1, maxOption)}, {"value", present}, {"value", value},
+	}.rule)}}
+	if bad := suggestions.check("data", d, false); bad != nil {
+		return bad
 	}
-	api.suggested[i.User] = values
+	api.suggested[i.User] = map[string]any{}
+	for _, o := range raw.Objects(d, "choices") {
+		api.suggested[i.User][raw.Str(o, "name")] = o["value"]
+		i.Reaction.Choices = append(i.Reaction.Choices, raw.Str(o, "name"))
+	}
 	return nil
 }

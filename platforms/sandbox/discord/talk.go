@@ -1,9 +1,7 @@
 package discord
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,76 +126,4 @@ func visible(m raw.Object, ch *channel, intents int) raw.Object {
 		d[key] = []any{}
 	}
 	return d
-}
-
-// list returns messages, newest first. It takes limit and one of before, after
-// and around.
-func (api messagesAPI) list(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return 0, nil, unknownChannel
-	}
-	most := defaultHistory
-	query := c.URL.Query()
-	if given := query.Get("limit"); given != "" {
-		n, err := strconv.Atoi(given)
-		if err != nil || n < 1 || n > maxHistory {
-			return 0, nil, invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
-		}
-		most = n
-	}
-	if !api.may(ch, "READ_MESSAGE_HISTORY") {
-		return 200, []any{}, nil
-	}
-	all := raw.All(ch.Newest(len(ch.Messages)))
-	order := func(m raw.Object, id string) int {
-		return cmp.Or(cmp.Compare(len(raw.Str(m, "id")), len(id)), strings.Compare(raw.Str(m, "id"), id))
-	}
-	found := slices.DeleteFunc(all, func(m raw.Object) bool {
-		before, after := query.Get("before"), query.Get("after")
-		return before != "" && order(m, before) >= 0 || after != "" && order(m, after) <= 0
-	})
-	from := 0
-	if around := query.Get("around"); around != "" {
-		at := slices.IndexFunc(found, func(m raw.Object) bool { return order(m, around) <= 0 })
-		from = max(0, at-most/2)
-	} else if query.Get("after") != "" {
-		from = max(0, len(found)-most)
-	}
-	out := []any{}
-	for _, m := range found[from:min(len(found), from+most)] {
-		out = append(out, m)
-	}
-	return 200, out, nil
-}
-
-// typing shows that the bot is typing, which nothing else depends on.
-func (api messagesAPI) typing(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return 0, nil, unknownChannel
-	}
-	return 204, nil, api.mayPost(ch, c)
-}
-
-// react adds or removes a reaction of the bot.
-func (api messagesAPI) react(c *call) (int, any, *failure) {
-	_, m, bad := api.locate(c)
-	if bad != nil {
-		return 0, nil, bad
-	}
-	emoji := c.PathValue("emoji")
-	if emoji == "" || raw.Runes(emoji) > maxEmoji {
-		return 0, nil, &failure{400, 10014, "Unknown Emoji", nil}
-	}
-	reactions := slices.DeleteFunc(raw.List(m, "reactions"), func(v any) bool {
-		r, _ := v.(raw.Object)
-		return raw.Str(raw.Sub(r, "emoji"), "name") == emoji
-	})
-	if c.Method == "PUT" {
-		reactions = append(reactions, raw.Object{"count": 1, "me": true, "emoji": raw.Object{"id": nil, "name": emoji}})
-	}
-	m["reactions"] = reactions
-	api.Touch()
-	return 204, nil, nil
 }

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -40,8 +39,10 @@ func (ch *channel) threadJSON() raw.Object {
 	}
 }
 
-// archiveMinutes are the durations that a thread can have.
-var archiveMinutes = []int{60, 1440, 4320, 10080}
+// threadShape is what a bot sets when it starts a thread.
+var threadShape = shape{
+	{"name", text(1, maxThreadName)}, {"auto_archive_duration", optional(oneOf(60, 1440, 4320, 10080))},
+}
 
 // createThread starts a thread. The thread has the ID of its message.
 func (api messagesAPI) createThread(c *call) (int, any, *failure) {
@@ -52,24 +53,19 @@ func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	if !api.may(ch, "CREATE_PUBLIC_THREADS") {
 		return 0, nil, notAllowed
 	}
-	name := raw.Str(c.args, "name")
-	if l := raw.Runes(name); l < 1 || l > maxThreadName {
-		return 0, nil, badLength("name", 1, maxThreadName)
+	if bad := threadShape.check("", c.args, false); bad != nil {
+		return 0, nil, bad
 	}
 	if m["thread"] != nil { // also after the thread was deleted
 		return 0, nil, hasThread
-	}
-	minutes, given := raw.Number(c.args, "auto_archive_duration")
-	if given && !slices.Contains(archiveMinutes, int(minutes)) {
-		return 0, nil, invalid("auto_archive_duration", "BASE_TYPE_CHOICES", "Value must be one of {60, 1440, 4320, 10080}.")
 	}
 	kind := thread
 	if ch.Kind == newsChannel {
 		kind = newsThread
 	}
-	t := api.add(raw.Str(m, "id"), name, kind)
+	t := api.add(raw.Str(m, "id"), raw.Str(c.args, "name"), kind)
 	t.Parent, t.active, t.archiveIn = ch.ID, time.Now(), defaultArchive
-	if given {
+	if minutes, given := raw.Number(c.args, "auto_archive_duration"); given {
 		t.archiveIn = time.Duration(minutes) * time.Minute
 	}
 	m["thread"] = t.json()

@@ -232,7 +232,6 @@ function message(m, channel, me, note, thread, embeds, redraw) {
       embeds && (m.embeds || []).map(embed),
       !madeOfComponents(m) && (m.attachments || []).map(fileLink),
       (m.components || []).map((c) => layout(c, m, channel, me)),
-      (m.reactions || []).map((r) => h("span", { class: "reaction" }, r.emoji.name)),
       note && h("div", { class: "only" }, "👁 Only you can see this")));
 }
 

@@ -1,0 +1,257 @@
+package discord
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// componentKinds are the components and what Discord takes in their fields:
+// docs.discord.com/developers/components/reference.
+var componentKinds map[int]shape
+
+func init() { // components contain components
+	entity := shape{
+		{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, whole(amount(maxOptions)),
+		{"options", noOptions}, whole(defaults),
+	}
+	componentKinds = map[int]shape{
+		actionRow: {whole(row)},
+		button: {
+			{"style", oneOf(1, 2, 3, 4, 5, 6)}, whole(labeled), {"label", text(0, maxButton)}, whole(target),
+		},
+		stringSelect: {
+			{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, {"options", options(1, maxOptions)}, whole(amountOfOptions),
+		},
+		textInput: {
+			{"custom_id", customID}, {"style", oneOf(1, 2)}, whole(lengths), {"value", text(0, maxInput)},
+			{"placeholder", text(0, maxInputPlaceholder)},
+		},
+		userSelect: entity, roleSelect: entity, anySelect: entity, channelSelect: entity,
+		section: {
+			{"components", between(1, maxSectionTexts, in(textDisplay))}, {"accessory", object(accessory)},
+		},
+		textDisplay: {{"content", displayed}},
+		thumbnail:   {{"media", object(mediaItem)}},
+		gallery: {{"items", between(1, maxGallery, shape{
+			{"media", object(mediaItem)}, {"description", text(0, maxMediaDescription)},
+		}.rule)}},
+		fileShown: {{"file", object(attachedFile)}},
+		separator: {{"spacing", optional(oneOf(1, 2))}},
+		container: {
+			{"accent_color", color}, {"components", filled}, {"components", each(in(actionRow, section, textDisplay, gallery, fileShown, separator))},
+		},
+		label: {
+			{"label", text(1, maxLabel)}, {"description", text(0, maxLabelDescription)}, {"component", object(labeledInput)},
+		},
+		fileUpload:    {{"custom_id", customID}, whole(amount(maxUploads))},
+		radioGroup:    {{"custom_id", customID}, {"options", options(2, maxRadio)}},
+		checkboxGroup: {{"custom_id", customID}, {"options", options(1, maxRadio)}, whole(amountOfOptions)},
+		checkbox:      {{"custom_id", customID}, {"required", never}},
+	}
+}
+
+// displayed is the rule of the content of a text display. Anything but a text is
+// no content.
+func displayed(c *checker, at string, v any) {
+	content, _ := v.(string)
+	trimmed(1, maxTextDisplay)(c, at, content)
+}
+
+// in is the rule of a component where only some kinds may be.
+func in(kinds ...int) rule {
+	return object(func(c *checker, at string, o raw.Object) {
+		if !slices.Contains(kinds, kindOf(o)) {
+			choices := listed(kinds)
+			if len(kinds) == 1 {
+				choices += ","
+			}
+			c.fail(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (%s).", choices)
+			return
+		}
+		componentKinds[kindOf(o)].rule(c, at, o)
+	})
+}
+
+// filled is the rule of an array that may not be empty.
+func filled(c *checker, at string, v any) {
+	if items, _ := v.([]any); len(items) == 0 {
+		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
+	}
+}
+
+func customID(c *checker, at string, v any) {
+	id, _ := v.(string)
+	text(1, maxCustomID)(c, at, id)
+	if c.ids[id] {
+		c.fail(strings.TrimSuffix(at, ".custom_id"), "COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated")
+	}
+	c.ids[id] = true
+}
+
+// row checks an action row. It holds up to five buttons, one select or one text
+// input.
+func row(c *checker, at string, o raw.Object) {
+	children := raw.Objects(o, "components")
+	alone := false
+	for n, child := range children {
+		at := at + ".components." + strconv.Itoa(n)
+		alone = alone || kindOf(child) != button
+		if kindOf(child) != textInput || !c.modal {
+			in(button, stringSelect, userSelect, roleSelect, anySelect, channelSelect)(c, at, child)
+			continue
+		}
+		componentKinds[textInput].rule(c, at, child)
+		text(1, maxLabel)(c, at+".label", child["label"])
+	}
+	if n := len(children); n < 1 || n > maxRow || alone && n > 1 {
+		c.fail(at+".components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and %d in length.", maxRow)
+	}
+}
+
+func labeled(c *checker, at string, o raw.Object) {
+	if raw.Str(o, "label") == "" && o["emoji"] == nil && raw.Int(o["style"]) != premiumButton {
+		c.fail(at, "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED", "A button needs a label or an emoji")
+	}
+}
+
+// target checks the field that says what a button does.
+func target(c *checker, at string, o raw.Object) {
+	name, other, rule := "custom_id", "url", customID
+	switch raw.Int(o["style"]) {
+	case premiumButton:
+		name, other, rule = "sku_id", "", text(1, maxSKU)
+	case linkButton:
+		name, other, rule = "url", "custom_id", text(1, maxURL)
+	}
+	if raw.Str(o, other) != "" {
+		c.fail(at, "BUTTON_COMPONENT_CUSTOM_ID_AND_URL", "A custom id and url cannot both be specified")
+	}
+	rule(c, at+"."+name, o[name])
+}
+
+// option is the shape of an option of a select or a group.
+var option = shape{{"label", text(1, maxOption)}, {"value", text(1, maxOption)}, {"description", text(0, maxOption)}}
+
+// options is the rule of options, whose values differ.
+func options(least, most int) rule {
+	return both(between(least, most, option.rule), unique(
+		"value", ".value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used"))
+}
+
+// noOptions is the rule of the options of a select of users, roles or channels.
+func noOptions(c *checker, at string, v any) {
+	if items, _ := v.([]any); len(items) > 0 {
+		c.fail(at, "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")
+	}
+}
+
+// defaults checks what a select of users, roles or channels has chosen at first.
+func defaults(c *checker, at string, o raw.Object) {
+	kinds := map[int][]string{
+		userSelect: {"user"}, roleSelect: {"role"}, anySelect: {"user", "role"}, channelSelect: {"channel"},
+	}[kindOf(o)]
+	for n, v := range raw.Objects(o, "default_values") {
+		if !slices.Contains(kinds, raw.Str(v, "type")) || !snowflakeLike.MatchString(raw.Str(v, "id")) {
+			c.fail(at+".default_values."+strconv.Itoa(n), "BASE_TYPE_CHOICES", "Value must be one of %q with an id.", kinds)
+		}
+	}
+}
+
+// amount returns the check of min_values and max_values, of which a component
+// takes at most most.
+func amount(most int) func(c *checker, at string, o raw.Object) {
+	return func(c *checker, at string, o raw.Object) {
+		least, hasLeast := raw.Number(o, "min_values")
+		highest, hasMost := raw.Number(o, "max_values")
+		switch {
+		case hasLeast && (least < 0 || int(least) > most):
+			c.fail(at+".min_values", "BASE_TYPE_BAD_LENGTH", "min_values must be between 0 and %d.", most)
+		case hasMost && (highest < 1 || int(highest) > most || hasLeast && highest < least):
+			c.fail(at+".max_values", "BASE_TYPE_BAD_LENGTH", "max_values must be between 1 and %d, and not below min_values.", most)
+		case c.modal && hasLeast && least < 1 && o["required"] != false:
+			c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
+		case c.modal && o["disabled"] == true:
+			c.fail(at+".disabled", "COMPONENT_DISABLED", "Components in a modal cannot be disabled")
+		}
+	}
+}
+
+func amountOfOptions(c *checker, at string, o raw.Object) {
+	amount(len(raw.List(o, "options")))(c, at, o)
+}
+
+func lengths(c *checker, at string, o raw.Object) {
+	least, _ := raw.Number(o, "min_length")
+	most, given := raw.Number(o, "max_length")
+	if least < 0 || least > maxInput || given && (most < 1 || most > maxInput || most < least) {
+		c.fail(at+".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and %d.", maxInput)
+	}
+}
+
+// labeledInput checks the input of a label, which has no label of its own.
+func labeledInput(c *checker, at string, o raw.Object) {
+	if _, ok := o["label"]; ok {
+		c.fail(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and %d in length.", maxLabel)
+	}
+	in(stringSelect, textInput, userSelect, roleSelect, anySelect, channelSelect, fileUpload, radioGroup, checkboxGroup, checkbox)(c, at, o)
+}
+
+func never(c *checker, at string, v any) {
+	if v == true {
+		c.fail(at, "COMPONENT_INVALID_REQUIRED", "A checkbox cannot be required")
+	}
+}
+
+func accessory(c *checker, at string, o raw.Object) {
+	if kind := kindOf(o); kind != button && kind != thumbnail {
+		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
+		return
+	}
+	in(button, thumbnail)(c, at, o)
+}
+
+func attachedFile(c *checker, at string, o raw.Object) {
+	if !strings.HasPrefix(raw.Str(o, "url"), "attachment://") && raw.Str(o, "attachment_id") == "" {
+		c.fail(at+".url", "UNFURLED_MEDIA_ITEM_URL_INVALID", "A file must be an attachment of the message: attachment://FILENAME")
+	}
+}
+
+func mediaItem(c *checker, at string, o raw.Object) {
+	scheme, _, _ := strings.Cut(raw.Str(o, "url"), "://")
+	if !slices.Contains([]string{"https", "http", "attachment"}, scheme) && raw.Str(o, "attachment_id") == "" {
+		c.fail(at+".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")
+	}
+}
+
+// modalShape is the data of a modal response.
+var modalShape = shape{
+	{"title", text(1, maxModalTitle)}, {"custom_id", text(1, maxCustomID)},
+	{"components", between(1, maxRows, in(actionRow, textDisplay, label))},
+}
+
+// CheckModal returns the reason why Discord would refuse the data of a modal
+// response, or "".
+func CheckModal(encoded []byte) string {
+	var d raw.Object
+	if err := json.Unmarshal(encoded, &d); err != nil {
+		return err.Error()
+	}
+	return modalShape.check("data", d, true).String()
+}
+
+// String returns the message and the errors of a failure, or "".
+func (f *failure) String() string {
+	if f == nil {
+		return ""
+	}
+	encoded, err := json.Marshal(f.errors)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(f.message, " ", string(encoded))
+}

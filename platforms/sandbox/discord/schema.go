@@ -1,0 +1,197 @@
+package discord
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
+)
+
+// checker keeps the first mistake that Discord would refuse.
+type checker struct {
+	bad   *failure
+	ids   map[string]bool // custom IDs
+	modal bool
+}
+
+// A rule checks a value of a request at a dotted path.
+type rule func(c *checker, at string, v any)
+
+// A field is a field of an object. The field "" is the object itself.
+type field struct {
+	name string
+	rule rule
+}
+
+// A shape is the fields of an object in the order of their checks. Discord
+// ignores every other field.
+type shape []field
+
+// check checks an object of a request.
+func (s shape) check(at string, o raw.Object, modal bool) *failure {
+	c := &checker{ids: map[string]bool{}, modal: modal}
+	s.rule(c, at, o)
+	return c.bad
+}
+
+// rule is the rule of an object of the shape.
+func (s shape) rule(c *checker, at string, v any) {
+	o, _ := v.(raw.Object)
+	for _, f := range s {
+		switch {
+		case f.name == "":
+			f.rule(c, at, v)
+		case at == "":
+			f.rule(c, f.name, o[f.name])
+		default:
+			f.rule(c, at+"."+f.name, o[f.name])
+		}
+	}
+}
+
+func (c *checker) fail(path, code, format string, args ...any) {
+	if c.bad == nil {
+		c.bad = invalid(path, code, fmt.Sprintf(format, args...))
+	}
+}
+
+func badLength(path string, least, most int) *failure {
+	return invalid(path, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", least, most))
+}
+
+// count checks the number of items or characters.
+func (c *checker) count(path string, n, least, most int) {
+	if c.bad == nil && (n < least || n > most) {
+		c.bad = badLength(path, least, most)
+	}
+}
+
+// whole is the field of a check that needs several fields of the object.
+func whole(check func(c *checker, at string, o raw.Object)) field { return field{"", object(check)} }
+
+// object is the rule of an object.
+func object(check func(c *checker, at string, o raw.Object)) rule {
+	return func(c *checker, at string, v any) {
+		o, _ := v.(raw.Object)
+		check(c, at, o)
+	}
+}
+
+// optional is a rule for a field that may be missing.
+func optional(r rule) rule {
+	return func(c *checker, at string, v any) {
+		if v != nil {
+			r(c, at, v)
+		}
+	}
+}
+
+// present is the rule of a field that may not be missing.
+func present(c *checker, at string, v any) {
+	if v == nil {
+		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
+	}
+}
+
+// text is the rule of a text in code points.
+func text(least, most int) rule {
+	return func(c *checker, at string, v any) {
+		s, ok := v.(string)
+		if !ok && v != nil {
+			c.fail(at, "STRING_TYPE_CONVERT", "Could not interpret %v as string.", v)
+			return
+		}
+		c.count(at, raw.Runes(s), least, most)
+	}
+}
+
+// trimmed is the rule of a text without the space around it.
+func trimmed(least, most int) rule {
+	return func(c *checker, at string, v any) {
+		if s, ok := v.(string); ok {
+			v = strings.TrimSpace(s)
+		}
+		text(least, most)(c, at, v)
+	}
+}
+
+// oneOf is the rule of a number that stands for a choice.
+func oneOf(values ...int) rule {
+	return func(c *checker, at string, v any) {
+		if n, ok := v.(float64); !ok || !slices.Contains(values, int(n)) {
+			c.fail(at, "BASE_TYPE_CHOICES", "Value must be one of {%s}.", listed(values))
+		}
+	}
+}
+
+func listed(values []int) string {
+	var out []string
+	for _, v := range values {
+		out = append(out, strconv.Itoa(v))
+	}
+	return strings.Join(out, ", ")
+}
+
+// color is the rule of a color.
+func color(c *checker, at string, v any) {
+	if n, ok := v.(float64); ok && (n < 0 || n > maxColor) {
+		c.fail(at, "NUMBER_TYPE_MAX", "int value should be less than or equal to %d.", maxColor)
+	}
+}
+
+// each is the rule of an array of any length.
+func each(item rule) rule {
+	return func(c *checker, at string, v any) {
+		items, _ := v.([]any)
+		for n, i := range items {
+			item(c, at+"."+strconv.Itoa(n), i)
+		}
+	}
+}
+
+// between is the rule of an array.
+func between(least, most int, item rule) rule {
+	return func(c *checker, at string, v any) {
+		items, _ := v.([]any)
+		c.count(at, len(items), least, most)
+		each(item)(c, at, v)
+	}
+}
+
+// atMost is the rule of an array that may be empty.
+func atMost(most int, item rule) rule {
+	return func(c *checker, at string, v any) {
+		if items, _ := v.([]any); len(items) > most {
+			c.fail(at, "BASE_TYPE_MAX_LENGTH", "Must be %d or fewer in length.", most)
+		}
+		each(item)(c, at, v)
+	}
+}
+
+// both is the rule of a value that two rules check.
+func both(first, second rule) rule {
+	return func(c *checker, at string, v any) {
+		first(c, at, v)
+		second(c, at, v)
+	}
+}
+
+// unique is the rule of an array in which nothing is twice: no text, or no text
+// in the field key. Path is the field of the item at which the mistake is.
+func unique(key, path, code, message string) rule {
+	return func(c *checker, at string, v any) {
+		seen := map[string]bool{}
+		each(func(c *checker, at string, v any) {
+			text, _ := v.(string)
+			if o, ok := v.(raw.Object); ok {
+				text = raw.Str(o, key)
+			}
+			if seen[text] {
+				c.fail(at+path, code, "%s", message)
+			}
+			seen[text] = true
+		})(c, at, v)
+	}
+}
