@@ -1,6 +1,6 @@
 // The panel of Slack: messages, threads, modals and the Home tab.
 import { act, avatar, clock, h, keep, keptValue, link, toast } from "./dom.js";
-import { emoji, learn, mrkdwn, userName } from "./mrkdwn.js";
+import { learn, mrkdwn, userName } from "./mrkdwn.js";
 import { block, setPlaces, values } from "./slack-blocks.js";
 
 const bot = "U0BOT00000";
@@ -28,12 +28,6 @@ function agent(m, room, me) {
     s.status === "processing" && h("button", { onclick: () => act({ service: "slack", as: me.key, do: "stop", channel: room.id, message: m.ts }) }, "Stop"));
 }
 
-function reactions(m, at) {
-  return m.reactions && h("div", { class: "reactions" }, m.reactions.map((r) => h("button", {
-    title: r.users.map(userName).join(", "), onclick: () => act({ ...at, do: "react", text: r.name }),
-  }, emoji(r.name) + " " + r.count)));
-}
-
 function message(m, room, me, note, redraw) {
   const key = "slack/" + room.id + "/" + m.ts;
   const at = { service: "slack", as: me.key, channel: room.id, message: m.ts };
@@ -50,9 +44,8 @@ function message(m, room, me, note, redraw) {
       root && h("div", { class: "only" }, m.subtype === "thread_broadcast" ? "replied to a thread" : "in a thread"),
       shown ? m.blocks.map((b) => block(b, key, use)) : m.text && h("div", { class: "section" }, mrkdwn(m.text), m.edits ? h("small", { class: "edited" }, " (edited)") : ""),
       (m.attachments || []).map((a) => attachment(a, key, use)),
-      (m.files || []).map((f) => h("a", { class: "file", href: new URL(f.url_private).pathname, target: "_blank" }, "📄 " + f.title)),
       shown && m.text && h("details", { class: "notification" }, h("summary", {}, "Notification"), m.text),
-      reactions(m, at), agent(m, room, me)));
+      agent(m, room, me)));
 }
 
 export function modal(view, me) {

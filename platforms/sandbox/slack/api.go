@@ -30,53 +30,38 @@ type method struct {
 }
 
 func newWebAPI(w *workspace, d *delivery) webAPI {
-	chat, views, people, channels := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}
-	reactions, files, agents := reactionsAPI{w}, filesAPI{w}, agentsAPI{w}
+	chat, views, people, channels, agents := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}, agentsAPI{w}
 	return webAPI{w, map[string]method{
-		"agents.sessions.rename":       {token: "bot", tier: tier3, scope: "chat:write", call: agents.rename},
-		"agents.sessions.setStatus":    {token: "bot", tier: tier3, scope: "chat:write", call: agents.setStatus},
-		"api.test":                     {tier: tier4, call: people.test},
-		"apps.connections.open":        {token: "app", tier: tier3, call: d.connectionsOpen},
-		"auth.test":                    {token: "bot", tier: tierSpecial, call: people.authTest},
-		"bots.info":                    {token: "bot", tier: tier3, scope: "users:read", call: people.bot},
-		"chat.delete":                  {token: "bot", tier: tier3, scope: "chat:write", call: chat.delete},
-		"chat.getPermalink":            {token: "bot", tier: tierSpecial, call: chat.permalink},
-		"chat.postEphemeral":           {token: "bot", tier: tier4, scope: "chat:write", call: chat.postEphemeral},
-		"chat.postMessage":             {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
-		"chat.update":                  {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
-		"conversations.history":        {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.history},
-		"conversations.info":           {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
-		"conversations.join":           {token: "bot", tier: tier3, scope: "channels:join", call: channels.join},
-		"conversations.list":           {token: "bot", tier: tier2, scope: "channels:read", call: channels.list},
-		"conversations.members":        {token: "bot", tier: tier4, scope: "channels:read", call: channels.members},
-		"conversations.open":           {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
-		"conversations.replies":        {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.replies},
-		"files.completeUploadExternal": {token: "bot", tier: tier4, scope: "files:write", call: files.complete},
-		"files.delete":                 {token: "bot", tier: tier3, scope: "files:write", call: files.delete},
-		"files.getUploadURLExternal":   {token: "bot", tier: tier4, scope: "files:write", call: files.uploadURL},
-		"files.info":                   {token: "bot", tier: tier4, scope: "files:read", call: files.info},
-		"reactions.add":                {token: "bot", tier: tier3, scope: "reactions:write", call: reactions.add},
-		"reactions.get":                {token: "bot", tier: tier3, scope: "reactions:read", call: reactions.get},
-		"reactions.remove":             {token: "bot", tier: tier2, scope: "reactions:write", call: reactions.remove},
-		"team.info":                    {token: "bot", tier: tier3, scope: "team:read", call: people.team},
-		"usergroups.list":              {token: "bot", tier: tier2, scope: "usergroups:read", call: people.groups},
-		"usergroups.users.list":        {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
-		"users.conversations":          {token: "bot", tier: tier3, scope: "channels:read", call: channels.list},
-		"users.info":                   {token: "bot", tier: tier4, scope: "users:read", call: people.info},
-		"users.list":                   {token: "bot", tier: tier2, scope: "users:read", call: people.list},
-		"users.lookupByEmail":          {token: "bot", tier: tier3, scope: "users:read.email", call: people.byEmail},
-		"views.open":                   {token: "bot", tier: tier4, call: views.open},
-		"views.publish":                {token: "bot", tier: tier4, call: views.publish},
-		"views.push":                   {token: "bot", tier: tier4, call: views.push},
-		"views.update":                 {token: "bot", tier: tier4, call: views.update},
+		"agents.sessions.rename":    {token: "bot", tier: tier3, scope: "chat:write", call: agents.rename},
+		"agents.sessions.setStatus": {token: "bot", tier: tier3, scope: "chat:write", call: agents.setStatus},
+		"api.test":                  {tier: tier4, call: people.test},
+		"apps.connections.open":     {token: "app", tier: tier3, call: d.connectionsOpen},
+		"auth.test":                 {token: "bot", tier: tierSpecial, call: people.authTest},
+		"bots.info":                 {token: "bot", tier: tier3, scope: "users:read", call: people.bot},
+		"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", call: chat.delete},
+		"chat.getPermalink":         {token: "bot", tier: tierSpecial, call: chat.permalink},
+		"chat.postEphemeral":        {token: "bot", tier: tier4, scope: "chat:write", call: chat.postEphemeral},
+		"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
+		"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
+		"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.history},
+		"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
+		"conversations.list":        {token: "bot", tier: tier2, scope: "channels:read", call: channels.list},
+		"conversations.members":     {token: "bot", tier: tier4, scope: "channels:read", call: channels.members},
+		"conversations.open":        {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
+		"usergroups.users.list":     {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
+		"users.info":                {token: "bot", tier: tier4, scope: "users:read", call: people.info},
+		"users.list":                {token: "bot", tier: tier2, scope: "users:read", call: people.list},
+		"views.open":                {token: "bot", tier: tier4, call: views.open},
+		"views.publish":             {token: "bot", tier: tier4, call: views.publish},
+		"views.push":                {token: "bot", tier: tier4, call: views.push},
+		"views.update":              {token: "bot", tier: tier4, call: views.update},
 	}}
 }
 
 // granted are the scopes of the app.
 var granted = []string{
-	"channels:history", "channels:join", "channels:read", "chat:write", "commands", "files:read", "files:write", "groups:history",
-	"groups:read", "im:history", "im:read", "im:write", "reactions:read", "reactions:write", "team:read", "usergroups:read",
-	"users:read", "users:read.email",
+	"channels:history", "channels:read", "chat:write", "commands", "groups:history", "groups:read", "im:history", "im:read", "im:write",
+	"usergroups:read", "users:read", "users:read.email",
 }
 
 // yes reads a flag, which may be a text.
@@ -261,7 +246,7 @@ func formArguments(r *http.Request) (args raw.Object, token, refused string) {
 // decode reads structured arguments that are JSON texts. What it cannot read
 // stays a text, which the method refuses.
 func decode(args raw.Object) {
-	for _, name := range []string{"blocks", "view", "attachments", "metadata", "files"} {
+	for _, name := range []string{"blocks", "view", "attachments", "metadata"} {
 		var parsed any
 		if text, ok := args[name].(string); ok && json.Unmarshal([]byte(text), &parsed) == nil {
 			args[name] = parsed

@@ -51,15 +51,6 @@ func (api conversationsAPI) open(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"channel": raw.Object{"id": c.ID}}
 }
 
-// join adds the bot to a channel. It is in every channel already.
-func (api conversationsAPI) join(_ *http.Request, a raw.Object) raw.Object {
-	answer := api.info(nil, a)
-	if answer["channel"] != nil {
-		answer["warning"] = "already_in_channel"
-	}
-	return answer
-}
-
 // list lists the conversations of the types that the call names.
 func (api conversationsAPI) list(_ *http.Request, a raw.Object) raw.Object {
 	types := raw.Str(a, "types")
@@ -107,26 +98,6 @@ func (api conversationsAPI) history(_ *http.Request, a raw.Object) raw.Object {
 		}
 	}
 	return paged(a, "messages", out, maxHistory)
-}
-
-// replies returns a thread, oldest message first.
-func (api conversationsAPI) replies(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")]
-	if c == nil {
-		return failure("channel_not_found")
-	}
-	root := raw.Str(a, "ts")
-	if c.Message(root) == nil {
-		return failure("thread_not_found")
-	}
-	var out []any
-	for _, m := range c.Messages {
-		ts := raw.Str(m, "ts")
-		if ts == root || raw.Str(m, "thread_ts") == root && within(a, ts) {
-			out = append(out, listed(c, m, a))
-		}
-	}
-	return paged(a, "messages", out, maxReplies)
 }
 
 // shownInChannel reports whether a message is outside of threads, or in both.

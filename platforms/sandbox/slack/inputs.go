@@ -166,11 +166,6 @@ func (cl client) entry(kind string, e raw.Object, text string, options []raw.Obj
 			return nil, fmt.Errorf("longer than %v characters", most)
 		}
 		return text, nil
-	case "file_input":
-		if f := cl.files[text]; f != nil {
-			return f.json(cl.base()), nil
-		}
-		return nil, fmt.Errorf("no file %q", text)
 	case "users_select", "multi_users_select":
 		if _, known := cl.ByID(text); !known {
 			return nil, fmt.Errorf("no user %q", text)

@@ -66,16 +66,12 @@ const (
 	// reference/methods/conversations.history and the other lists: items on a
 	// page by default, and at most
 	maxHistory = 100
-	maxReplies = 1000
 	maxPage    = 1000
 
 	maxStack = 3 // reference/methods/views.push
 
 	// reference/methods/agents.sessions.setStatus
 	maxSessionTitle = 200
-
-	// reference/methods/reactions.add: names on a message
-	maxReactions = 50
 
 	// apis/events-api/using-socket-mode
 	maxSockets = 10

@@ -145,30 +145,6 @@ func channelType(c *core.Chat) string {
 	return "channel"
 }
 
-// react adds the reaction of a member to a message, or removes it.
-func (cl client) react(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
-	name := strings.Trim(a.Text, ":")
-	cl.Lock()
-	c := cl.channels[a.Channel]
-	if c == nil || c.Message(a.Message) == nil || name == "" {
-		cl.Unlock()
-		return core.Reaction{}, cl.Errorf("no message %q in %q to react to", a.Message, a.Channel)
-	}
-	msg, kind := c.Message(a.Message), "reaction_added"
-	if !addReaction(msg, name, m.ID) {
-		removeReaction(msg, name, m.ID)
-		kind = "reaction_removed"
-	}
-	cl.Touch()
-	content := raw.Object{
-		"type": kind, "user": m.ID, "reaction": name, "item_user": raw.Str(msg, "user"), "event_ts": cl.stamp(),
-		"item": raw.Object{"type": "message", "channel": c.ID, "ts": a.Message},
-	}
-	cl.Unlock()
-	cl.tell(ctx, content)
-	return core.Reaction{OK: true}, nil
-}
-
 // stop clicks the stop button of an agent's session.
 func (cl client) stop(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()

@@ -64,8 +64,6 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 	e.mux.HandleFunc("/slack/api/{method}", newWebAPI(w, d).serve)
 	e.mux.HandleFunc("/slack/socket", d.socket)
 	e.mux.HandleFunc("POST /slack/response/{key}", w.responseURL)
-	e.mux.HandleFunc("POST /slack/upload/{id}", w.upload)
-	e.mux.Handle("GET /slack/files/{id}", &w.uploads)
 	return e
 }
 
@@ -76,7 +74,7 @@ func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // At learns from any request to the sandbox where bots reach it. Response URLs
-// and the addresses of files begin with that.
+// begin with that.
 func (e *Emulator) At(r *http.Request) {
 	e.Lock()
 	defer e.Unlock()
@@ -84,8 +82,8 @@ func (e *Emulator) At(r *http.Request) {
 }
 
 // Act implements core.Service. Members click buttons, fill inputs, submit and
-// close modals, send commands and messages, open the Home tab, react to
-// messages, stop agents, and edit and delete messages.
+// close modals, send commands and messages, open the Home tab, stop agents, and
+// edit and delete messages.
 func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
 	m, err := e.Member(a.As)
 	if err != nil {
@@ -106,8 +104,6 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 		return e.client.openHome(ctx, m)
 	case "send", "reply":
 		return e.client.send(ctx, m, a)
-	case "react":
-		return e.client.react(ctx, m, a)
 	case "stop":
 		return e.client.stop(ctx, m, a)
 	case "delete":

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// usersAPI has the methods users.*, usergroups.*, bots.*, team.* and auth.*.
+// usersAPI has the methods users.*, usergroups.*, bots.*, api.* and auth.*.
 type usersAPI struct{ *workspace }
 
 func (api usersAPI) authTest(*http.Request, raw.Object) raw.Object {
@@ -75,23 +75,11 @@ func (api usersAPI) list(_ *http.Request, a raw.Object) raw.Object {
 	return paged(a, "members", append(out, botJSON()), maxPage)
 }
 
-func (api usersAPI) byEmail(_ *http.Request, a raw.Object) raw.Object {
-	n := slices.IndexFunc(api.Members, func(m core.Account) bool { return email(m) == raw.Str(a, "email") })
-	if n < 0 {
-		return failure("users_not_found")
-	}
-	return raw.Object{"user": api.accountJSON(api.Members[n])}
-}
-
 func (api usersAPI) bot(_ *http.Request, a raw.Object) raw.Object {
 	if id := raw.Str(a, "bot"); id != "" && id != bot {
 		return failure("bot_not_found")
 	}
 	return raw.Object{"bot": raw.Object{"id": bot, "name": "nod", "app_id": app, "user_id": BotUser, "deleted": false}}
-}
-
-func (api usersAPI) team(*http.Request, raw.Object) raw.Object {
-	return raw.Object{"team": raw.Object{"id": team, "name": "Sandbox", "domain": "sandbox"}}
 }
 
 func (api usersAPI) group(_ *http.Request, a raw.Object) raw.Object {
@@ -109,20 +97,6 @@ func ids(members []core.Account) []string {
 		out = append(out, m.ID)
 	}
 	return out
-}
-
-func (api usersAPI) groups(_ *http.Request, a raw.Object) raw.Object {
-	out := []any{}
-	for _, g := range api.userGroups() {
-		o := raw.Object{
-			"id": g.ID, "team_id": team, "is_usergroup": true, "name": g.Name, "handle": g.Name, "user_count": len(g.Users),
-		}
-		if yes(a, "include_users") {
-			o["users"] = g.Users
-		}
-		out = append(out, o)
-	}
-	return raw.Object{"usergroups": out}
 }
 
 // userGroups returns the user groups of the workspace. The caller holds the

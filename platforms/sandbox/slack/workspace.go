@@ -23,9 +23,7 @@ type workspace struct {
 	entered   map[input][]string     // values that members have not submitted yet
 	suggested map[input][]raw.Object // options that the app suggested
 	deleted   map[string]bool        // by channel and timestamp
-	files     map[string]*file
-	uploads   core.Files
-	sessions  map[string]*session // of agents, by channel and thread
+	sessions  map[string]*session    // of agents, by channel and thread
 	lastTS    int64
 }
 
@@ -39,7 +37,7 @@ func newWorkspace(b *core.Base, o Options) *workspace {
 		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]trigger{},
 		stacks: map[string]stack{}, homes: map[string]*view{}, urls: map[string]responseURL{},
 		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
-		files: map[string]*file{}, sessions: map[string]*session{},
+		sessions: map[string]*session{},
 	}
 	w.add(Channel, "deploys")
 	w.add(otherChannel, "oncall")
