@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
-	"github.com/nodbridge/nod/platforms/sandbox/discord"
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
@@ -21,18 +20,9 @@ type Person struct {
 // Person returns the member with a key.
 func (s *Sandbox) Person(key string) Person { return Person{s, key} }
 
-// on finds a service.
-func (p Person) on(service string) (core.Service, error) {
-	on, known := p.s.services[service]
-	if !known {
-		return nil, fmt.Errorf("there is no service %q", service)
-	}
-	return on, nil
-}
-
 // Press clicks the button whose label contains a text.
 func (p Person) Press(ctx context.Context, at Place, label string) (Reaction, error) {
-	on, err := p.on(at.Service)
+	on, err := p.s.on(at.Service)
 	if err != nil {
 		return Reaction{}, err
 	}
@@ -42,7 +32,7 @@ func (p Person) Press(ctx context.Context, at Place, label string) (Reaction, er
 // Pick chooses options by their labels on the message itself and then clicks
 // the button with the label submit. On Telegram, options are buttons too.
 func (p Person) Pick(ctx context.Context, at Place, labels []string, submit string) (Reaction, error) {
-	on, err := p.on(at.Service)
+	on, err := p.s.on(at.Service)
 	if err != nil {
 		return Reaction{}, err
 	}
@@ -53,7 +43,7 @@ func (p Person) Pick(ctx context.Context, at Place, labels []string, submit stri
 // inputs in order: typed text or labels of options. A nil value leaves an input
 // unchanged.
 func (p Person) Fill(ctx context.Context, service, view string, fields ...[]string) (Reaction, error) {
-	on, err := p.on(service)
+	on, err := p.s.on(service)
 	if err != nil {
 		return Reaction{}, err
 	}
@@ -82,23 +72,21 @@ func (p Person) Home(ctx context.Context) (string, error) { return p.s.slack.Hom
 // omits embeds that the member's client hides and adds the content of the files
 // that the message shows.
 func (p Person) Sees(at Place) string {
-	on, err := p.on(at.Service)
+	on, err := p.s.on(at.Service)
 	if err != nil {
 		return ""
 	}
 	return on.Sees(p.key, at)
 }
 
-// PrivatePlaces returns the places of this member's private messages on Discord
-// or Telegram, oldest first.
+// PrivatePlaces returns the places of this member's private messages, oldest
+// first in each conversation.
 func (p Person) PrivatePlaces(service string) []Place {
-	switch service {
-	case discord.Name:
-		return p.s.discord.PrivatePlaces(p.key)
-	case telegram.Name:
-		return p.s.telegram.PrivatePlaces(p.key)
+	on, err := p.s.on(service)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return on.PrivatePlaces(p.key)
 }
 
 // Menu returns the place of the newest message, other than a card, with a button
@@ -130,7 +118,7 @@ func (p Person) Menu(card Place, label string) (Place, bool) {
 
 // Notes returns the texts of this member's private messages, oldest first.
 func (p Person) Notes(service string) []string {
-	on, err := p.on(service)
+	on, err := p.s.on(service)
 	if err != nil {
 		return nil
 	}

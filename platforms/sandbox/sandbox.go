@@ -3,11 +3,9 @@ package sandbox
 import (
 	"context"
 	"crypto/ed25519"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -76,15 +74,6 @@ func SampleMembers() []Member {
 	}
 }
 
-// accounts returns the accounts of the members on one service.
-func accounts(members []Member, id func(Member) string) []core.Account {
-	out := make([]core.Account, len(members))
-	for n, m := range members {
-		out[n] = core.Account{Key: m.Key, Name: m.Name, ID: id(m)}
-	}
-	return out
-}
-
 // Options configures a sandbox.
 type Options struct {
 	// NoLimits switches the services' rate limits off.
@@ -127,25 +116,21 @@ func NewClock() *Clock { return core.NewClock() }
 
 // New returns a sandbox with one channel, chat or guild on each service.
 func New(o Options) *Sandbox {
-	hub, members := core.NewHub(o.NoLimits), SampleMembers()
-	hub.Clock = o.Clock
 	s := &Sandbox{
-		hub: hub, log: o.Log, members: members, mux: http.NewServeMux(), services: map[string]core.Service{},
-		slack: slack.New(hub, accounts(members, func(m Member) string { return m.Slack }), slack.Options{URL: o.SlackURL}),
-		discord: discord.New(hub, accounts(members, func(m Member) string { return m.Discord }),
-			discord.Options{
-				URL: o.DiscordURL, Heartbeat: o.Heartbeat, Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
-			}),
-		telegram: telegram.New(hub, accounts(members, func(m Member) string { return strconv.FormatInt(m.Telegram, 10) })),
+		hub: core.NewHub(o.NoLimits), log: o.Log, members: SampleMembers(), mux: http.NewServeMux(), services: map[string]core.Service{},
 	}
+	s.hub.Clock = o.Clock
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	for _, service := range []core.Service{s.slack, s.discord, s.telegram} {
-		s.services[service.Name()] = service
-		s.mux.Handle("/"+service.Name()+"/", service)
+	for _, k := range Kinds {
+		s.services[k.Name] = k.emulator(s.hub, o)
+		s.mux.Handle("/"+k.Name+"/", s.services[k.Name])
 	}
-	control := core.Controlled{Hub: hub, State: func() any { return s.State() }, Act: s.Act, Disconnect: s.Disconnect}
+	s.slack, _ = s.services[slack.Name].(*slack.Emulator)
+	s.discord, _ = s.services[discord.Name].(*discord.Emulator)
+	s.telegram, _ = s.services[telegram.Name].(*telegram.Emulator)
+	control := core.Controlled{Hub: s.hub, State: func() any { return s.State() }, Act: s.Act, Disconnect: s.Disconnect}
 	s.mux.Handle("/control/", control.Handler())
 	s.mux.Handle("/", pageRoutes())
 	return s
@@ -196,26 +181,27 @@ func (s *Sandbox) ClearFaults() { s.hub.ClearFaults() }
 // service times out. It returns an error if the action is impossible, such as a
 // click on a control that does not exist.
 func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
-	service, known := s.services[a.Service]
-	if !known {
-		return Reaction{}, fmt.Errorf("there is no service %q", a.Service)
+	on, err := s.on(a.Service)
+	if err != nil {
+		return Reaction{}, err
 	}
-	return service.Act(ctx, a)
+	return on.Act(ctx, a)
 }
 
 // Disconnect closes the connections of a service as the service itself does.
 // Code is the close code of Discord's gateway. Zero asks bots to reconnect.
 func (s *Sandbox) Disconnect(service string, code int) error {
-	if on, known := s.services[service]; known {
-		return on.Disconnect(code)
+	on, err := s.on(service)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s has no connections to end", service)
+	return on.Disconnect(code)
 }
 
 // SetGroup sets the members of a group: the ID of a user group on Slack, of a
 // role on Discord, and of the chat that the members administer on Telegram.
 func (s *Sandbox) SetGroup(service, group string, members ...string) {
-	if on, known := s.services[service]; known {
+	if on, err := s.on(service); err == nil {
 		on.SetGroup(group, members...)
 	}
 }
@@ -223,12 +209,11 @@ func (s *Sandbox) SetGroup(service, group string, members ...string) {
 // AddChannels adds n channels to a service and returns their IDs. On Telegram
 // they are groups. It must be called once at most for each service.
 func (s *Sandbox) AddChannels(service string, n int) []string {
-	add := map[string]func(int) string{
-		slack.Name: s.slack.AddChannel, discord.Name: s.discord.AddChannel, telegram.Name: s.telegram.AddChannel,
-	}[service]
 	var out []string
-	for k := range n {
-		out = append(out, add(k))
+	if on, err := s.on(service); err == nil {
+		for k := range n {
+			out = append(out, on.AddChannel(k))
+		}
 	}
 	return out
 }
@@ -258,13 +243,8 @@ func (s *Sandbox) State() State {
 func (s *Sandbox) Chats(service string) []ChatState {
 	s.hub.Lock()
 	defer s.hub.Unlock()
-	switch service {
-	case slack.Name:
-		return s.slack.State().Channels
-	case discord.Name:
-		return s.discord.State().Channels
-	case telegram.Name:
-		return s.telegram.State().Chats
+	if on, err := s.on(service); err == nil {
+		return on.States()
 	}
 	return nil
 }
@@ -274,13 +254,8 @@ func (s *Sandbox) Chats(service string) []ChatState {
 func (s *Sandbox) Connections(service string) int {
 	s.hub.Lock()
 	defer s.hub.Unlock()
-	switch service {
-	case slack.Name:
-		return s.slack.Connections()
-	case discord.Name:
-		return s.discord.Connections()
-	case telegram.Name:
-		return s.telegram.Connections()
+	if on, err := s.on(service); err == nil {
+		return on.Connections()
 	}
 	return 0
 }
@@ -294,7 +269,7 @@ func (s *Sandbox) Modals() []ViewState {
 
 // Message returns a copy of a message, including a private one, or nil.
 func (s *Sandbox) Message(p Place) map[string]any {
-	if on, known := s.services[p.Service]; known {
+	if on, err := s.on(p.Service); err == nil {
 		return on.Message(p.Channel, p.Message)
 	}
 	return nil
@@ -341,16 +316,3 @@ func CheckDiscordMessage(m map[string]any) string { return discord.CheckMessage(
 
 // Texts returns every text of a message, including markup.
 func Texts(m map[string]any) string { return raw.Texts(m) }
-
-// Controls lists the controls of a message.
-func Controls(service string, m map[string]any) []Control {
-	switch service {
-	case slack.Name:
-		return slack.Controls(m)
-	case discord.Name:
-		return discord.Controls(m)
-	case telegram.Name:
-		return telegram.Controls(m)
-	}
-	return nil
-}

@@ -79,6 +79,12 @@ type Service interface {
 	Disconnect(code int) error
 	// SetGroup sets the members of a group of the service.
 	SetGroup(group string, members ...string)
+	// AddChannel adds a channel and returns its ID. Each n is one channel.
+	AddChannel(n int) string
+	// States returns copies of the conversations, and Connections the number of
+	// connections of bots. The caller holds the lock.
+	States() []ChatState
+	Connections() int
 }
 
 // Screen is the part of a Service that members read and use.
@@ -94,6 +100,8 @@ type Screen interface {
 	Pick(ctx context.Context, as string, at Place, labels []string, submit string) (Reaction, error)
 	// Sees returns the texts of a message that a member can read.
 	Sees(as string, at Place) string
-	// Notes returns the texts of a member's private messages, oldest first.
+	// Notes returns the texts of a member's private messages, and PrivatePlaces
+	// their places, oldest first.
 	Notes(as string) []string
+	PrivatePlaces(as string) []Place
 }

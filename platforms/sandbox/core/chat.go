@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
@@ -75,17 +74,6 @@ func (c *Chat) Remove(id string) {
 	c.Private = slices.DeleteFunc(c.Private, func(p PrivateState) bool { return c.idOf(p.Message) == id })
 }
 
-// NotesTo returns the texts of the private messages of a user, oldest first.
-func (c *Chat) NotesTo(user string) []string {
-	var out []string
-	for _, p := range c.Private {
-		if p.User == user {
-			out = append(out, raw.Texts(p.Message))
-		}
-	}
-	return out
-}
-
 // State returns a copy of the conversation.
 func (c *Chat) State() ChatState {
 	out := ChatState{ID: c.ID, Name: c.Name, User: c.User, Parent: c.Parent, Messages: copies(c.Messages)}
@@ -127,6 +115,3 @@ type ViewState struct {
 	View   raw.Object        `json:"view"`
 	Errors map[string]string `json:"errors,omitempty"`
 }
-
-// ByID orders conversations by ID.
-func ByID(a, b ChatState) int { return strings.Compare(a.ID, b.ID) }

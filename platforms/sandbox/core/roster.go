@@ -12,18 +12,20 @@ type Account struct {
 	ID   string
 }
 
-// Base is the common part of an emulator: its name, the hub, and the members
-// and their groups. The lock of the hub guards the groups.
+// Base is the common part of an emulator: its name, the hub, the members and
+// their groups, and the conversations. The lock of the hub guards the groups and
+// the conversations.
 type Base struct {
 	*Hub
 	Members []Account
+	Chats   map[string]*Chat
 	name    string
 	groups  map[string][]string // keys of members
 }
 
 // NewBase returns the base of the emulator of a service.
 func NewBase(h *Hub, name string, members []Account) *Base {
-	return &Base{Hub: h, Members: members, name: name, groups: map[string][]string{}}
+	return &Base{Hub: h, Members: members, Chats: map[string]*Chat{}, name: name, groups: map[string][]string{}}
 }
 
 // Name returns the name of the service.

@@ -73,8 +73,9 @@ func newGuild(b *core.Base, o Options) *guild {
 }
 
 func (g *guild) add(id, name string, kind int) *channel {
-	g.channels[id] = &channel{Chat: core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), Kind: kind}
-	return g.channels[id]
+	ch := &channel{Chat: core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), Kind: kind}
+	g.channels[id], g.Chats[id] = ch, &ch.Chat
+	return ch
 }
 
 // direct returns the direct message channel with a member.
@@ -149,7 +150,7 @@ type State struct {
 // State returns a copy of the guild. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
-		Connections: e.Connections(), Channels: []core.ChatState{}, Modals: []core.ViewState{},
+		Connections: e.Connections(), Channels: e.States(), Modals: []core.ViewState{},
 		NoEmbeds: slices.Sorted(maps.Keys(e.noEmbeds)), Archived: []string{},
 		Starts: e.starts.used, TokenReset: e.starts.reset, Roles: e.roles(), Bot: BotUser,
 	}
@@ -157,9 +158,7 @@ func (e *Emulator) State() State {
 		if c.archived() {
 			st.Archived = append(st.Archived, c.ID)
 		}
-		st.Channels = append(st.Channels, c.State())
 	}
-	slices.SortFunc(st.Channels, core.ByID)
 	slices.Sort(st.Archived)
 	for _, m := range e.modals {
 		st.Modals = append(st.Modals, core.ViewState{ID: m.ID, User: m.User, View: raw.Copy(m.Data)})

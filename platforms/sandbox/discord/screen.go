@@ -27,21 +27,6 @@ func Controls(m raw.Object) []core.Control {
 // Controls implements core.Screen.
 func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
 
-// Message implements core.Screen.
-func (e *Emulator) Message(channel, id string) raw.Object {
-	e.Lock()
-	defer e.Unlock()
-	ch := e.channels[channel]
-	if ch == nil {
-		return nil
-	}
-	if m := ch.Message(id); m != nil {
-		return raw.Copy(m)
-	}
-	m, _ := ch.PrivateMessage(id)
-	return raw.Copy(m)
-}
-
 // Inputs implements core.Screen.
 func (e *Emulator) Inputs(view string) ([]core.Input, bool) {
 	e.Lock()
@@ -102,39 +87,4 @@ func (e *Emulator) Sees(as string, at core.Place) string {
 		said += "\n" + string(content)
 	}
 	return said
-}
-
-// Notes implements core.Screen. It returns the ephemeral messages of a member.
-func (e *Emulator) Notes(as string) []string {
-	m, err := e.Member(as)
-	if err != nil {
-		return nil
-	}
-	e.Lock()
-	defer e.Unlock()
-	var out []string
-	for _, ch := range e.channels {
-		out = append(out, ch.NotesTo(m.ID)...)
-	}
-	return out
-}
-
-// PrivatePlaces returns the places of a member's ephemeral messages, oldest
-// first.
-func (e *Emulator) PrivatePlaces(as string) []core.Place {
-	m, err := e.Member(as)
-	if err != nil {
-		return nil
-	}
-	e.Lock()
-	defer e.Unlock()
-	var out []core.Place
-	for _, ch := range e.channels {
-		for _, p := range ch.Private {
-			if p.User == m.ID {
-				out = append(out, core.Place{Service: Name, Channel: ch.ID, Message: raw.Str(p.Message, "id")})
-			}
-		}
-	}
-	return out
 }

@@ -109,6 +109,7 @@ func (g *guild) moderate(a core.Action) error {
 		ch.closed, ch.locked = true, true
 	case "delete":
 		delete(g.channels, ch.ID)
+		delete(g.Chats, ch.ID)
 	case "idle":
 		ch.active = time.Now().Add(-ch.archiveIn - time.Second)
 	default:

@@ -35,7 +35,7 @@ func (w *workspace) sessionStates() []SessionState {
 // place returns the session that a call is about: by its key, and nil if there
 // is none yet.
 func (api agentsAPI) place(a raw.Object) (key string, s *session, bad raw.Object) {
-	c, thread := api.channels[raw.Str(a, "channel_id")], raw.Str(a, "thread_ts")
+	c, thread := api.Chats[raw.Str(a, "channel_id")], raw.Str(a, "thread_ts")
 	switch {
 	case c == nil:
 		return "", nil, failure("channel_not_found")

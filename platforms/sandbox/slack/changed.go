@@ -37,7 +37,7 @@ func (w *workspace) thread(c *core.Chat, m raw.Object) raw.Object {
 // of it if it may read the conversation.
 func (cl client) remove(ctx context.Context, a core.Action) (core.Reaction, error) {
 	cl.Lock()
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	if c == nil || c.Find(a.Message) < 0 {
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no message %q in %q", a.Message, a.Channel)
@@ -53,7 +53,7 @@ func (cl client) remove(ctx context.Context, a core.Action) (core.Reaction, erro
 // edit changes the text of a message of the member.
 func (cl client) edit(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	if c == nil || c.Message(a.Message) == nil || raw.Str(c.Message(a.Message), "user") != m.ID || strings.TrimSpace(a.Text) == "" {
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no message %q of %s in %q to edit", a.Message, m.Key, a.Channel)
@@ -79,7 +79,7 @@ func (cl client) hears(ctx context.Context, c *core.Chat, content raw.Object) {
 // docs.slack.dev/reference/events/message/channel_convert_to_private.
 func (cl client) convert(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	if c == nil || c.User != "" || c.Closed {
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no public channel %q", a.Channel)

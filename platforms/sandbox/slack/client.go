@@ -41,7 +41,7 @@ func (cl client) stage(m core.Account, a core.Action) (stage, error) {
 		}
 		return stage{input: input{m.ID, v.ID, ""}, blocks: raw.Objects(v.View, "blocks"), view: v}, nil
 	}
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	if c == nil {
 		return stage{}, cl.Errorf("no channel %q", a.Channel)
 	}

@@ -29,7 +29,7 @@ func conversationJSON(c *core.Chat) raw.Object {
 }
 
 func (api conversationsAPI) info(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")]
+	c := api.Chats[raw.Str(a, "channel")]
 	if c == nil {
 		return failure("channel_not_found")
 	}
@@ -58,20 +58,20 @@ func (api conversationsAPI) list(_ *http.Request, a raw.Object) raw.Object {
 		types = "public_channel"
 	}
 	var out []any
-	for _, id := range slices.Sorted(maps.Keys(api.channels)) {
+	for _, id := range slices.Sorted(maps.Keys(api.Chats)) {
 		kind := "public_channel"
-		if api.channels[id].User != "" {
+		if api.Chats[id].User != "" {
 			kind = "im"
 		}
 		if slices.Contains(strings.Split(types, ","), kind) {
-			out = append(out, conversationJSON(api.channels[id]))
+			out = append(out, conversationJSON(api.Chats[id]))
 		}
 	}
 	return paged(a, "channels", out, maxHistory)
 }
 
 func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")]
+	c := api.Chats[raw.Str(a, "channel")]
 	if c == nil {
 		return failure("channel_not_found")
 	}
@@ -87,7 +87,7 @@ func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
 // history returns the messages of a channel, newest first, without the replies
 // in threads.
 func (api conversationsAPI) history(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")]
+	c := api.Chats[raw.Str(a, "channel")]
 	if c == nil {
 		return failure("channel_not_found")
 	}

@@ -173,7 +173,7 @@ func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 }
 
 func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")] // not a user id: updates need the D… id
+	c := api.Chats[raw.Str(a, "channel")] // not a user id: updates need the D… id
 	if c == nil {
 		return failure("channel_not_found")
 	}
@@ -205,7 +205,7 @@ func hasBlock(m raw.Object, kind string) bool {
 }
 
 func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channels[raw.Str(a, "channel")]
+	c := api.Chats[raw.Str(a, "channel")]
 	if c == nil {
 		return failure("channel_not_found")
 	}
@@ -222,7 +222,7 @@ func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
 
 // permalink returns the address of a message in the web client of Slack.
 func (api chatAPI) permalink(_ *http.Request, a raw.Object) raw.Object {
-	c, ts := api.channels[raw.Str(a, "channel")], raw.Str(a, "message_ts")
+	c, ts := api.Chats[raw.Str(a, "channel")], raw.Str(a, "message_ts")
 	if c == nil {
 		return failure("channel_not_found")
 	}

@@ -25,7 +25,7 @@ func event(content raw.Object) raw.Object {
 func (cl client) command(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	name, text, _ := strings.Cut(a.Text, " ")
 	cl.Lock()
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	trigger, url := cl.trigger(m.ID), cl.newURL(m.ID, a.Channel, "")
 	cl.Unlock()
 	if c == nil || !strings.HasPrefix(name, "/") {
@@ -77,7 +77,7 @@ func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, e
 // which file_share needs no text.
 func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
-	c := cl.channels[a.Channel]
+	c := cl.Chats[a.Channel]
 	subtype := strings.Join(a.Values["subtype"], "")
 	if c == nil || strings.TrimSpace(a.Text) == "" && subtype != "file_share" {
 		cl.Unlock()

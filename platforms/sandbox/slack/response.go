@@ -61,7 +61,7 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 // respond carries out an answer of the app. It returns the error of the API, or
 // nil.
 func (w *workspace) respond(u responseURL, a raw.Object) raw.Object {
-	c := w.channels[u.channel]
+	c := w.Chats[u.channel]
 	old := c.Seen(u.ts, u.user)
 	if old != nil && yes(a, "delete_original") {
 		w.remove(c, u.ts)

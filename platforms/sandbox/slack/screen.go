@@ -10,21 +10,6 @@ import (
 // Controls implements core.Screen.
 func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
 
-// Message implements core.Screen.
-func (e *Emulator) Message(channel, ts string) raw.Object {
-	e.Lock()
-	defer e.Unlock()
-	c := e.channels[channel]
-	if c == nil {
-		return nil
-	}
-	if m := c.Message(ts); m != nil {
-		return raw.Copy(m)
-	}
-	m, _ := c.PrivateMessage(ts)
-	return raw.Copy(m)
-}
-
 // Inputs implements core.Screen.
 func (e *Emulator) Inputs(id string) ([]core.Input, bool) {
 	e.Lock()
@@ -77,24 +62,4 @@ func (e *Emulator) Pick(
 		return core.Press(ctx, e, as, at, submit)
 	}
 	return core.Reaction{}, e.Errorf("nothing to choose on %s", at.Message)
-}
-
-// Sees implements core.Screen.
-func (e *Emulator) Sees(_ string, at core.Place) string {
-	return raw.Texts(e.Message(at.Channel, at.Message))
-}
-
-// Notes implements core.Screen. It returns the ephemeral messages of a member.
-func (e *Emulator) Notes(as string) []string {
-	m, err := e.Member(as)
-	if err != nil {
-		return nil
-	}
-	e.Lock()
-	defer e.Unlock()
-	var out []string
-	for _, c := range e.channels {
-		out = append(out, c.NotesTo(m.ID)...)
-	}
-	return out
 }

@@ -14,7 +14,6 @@ import (
 // workspace is the state of a Slack workspace. The lock of the hub guards it.
 type workspace struct {
 	*core.Base
-	channels  map[string]*core.Chat
 	triggers  map[string]trigger
 	stacks    map[string]stack       // open modals by user
 	homes     map[string]*view       // Home tabs by user
@@ -34,7 +33,7 @@ type input struct{ user, on, key string }
 
 func newWorkspace(b *core.Base, o Options) *workspace {
 	w := &workspace{
-		Base: b, channels: map[string]*core.Chat{}, triggers: map[string]trigger{},
+		Base: b, triggers: map[string]trigger{},
 		stacks: map[string]stack{}, homes: map[string]*view{}, urls: map[string]responseURL{},
 		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
 		sessions: map[string]*session{},
@@ -46,7 +45,7 @@ func newWorkspace(b *core.Base, o Options) *workspace {
 
 func (w *workspace) add(id, name string) *core.Chat {
 	c := core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "ts") })
-	w.channels[id] = &c
+	w.Chats[id] = &c
 	return &c
 }
 
@@ -59,10 +58,10 @@ func (w *workspace) stamp() string {
 // channel finds the conversation of a message: by its ID, or by the name of a
 // channel. A user ID means the direct message with the user.
 func (w *workspace) channel(id string) *core.Chat {
-	if c := w.channels[id]; c != nil {
+	if c := w.Chats[id]; c != nil {
 		return c
 	}
-	for _, c := range w.channels {
+	for _, c := range w.Chats {
 		if c.User == "" && c.Name == strings.TrimPrefix(id, "#") {
 			return c
 		}
@@ -103,7 +102,7 @@ func (w *workspace) base() string {
 
 func (w *workspace) direct(user string) *core.Chat {
 	id := "D" + user[1:] // IDs of users begin with U, or with W in an Enterprise Grid
-	if c := w.channels[id]; c != nil {
+	if c := w.Chats[id]; c != nil {
 		return c
 	}
 	c := w.add(id, "direct message")
@@ -131,13 +130,9 @@ type Group struct {
 // State returns a copy of the workspace. The caller holds the lock.
 func (e *Emulator) State() State {
 	st := State{
-		Connections: e.Connections(), Channels: []core.ChatState{}, Views: e.Modals(),
+		Connections: e.Connections(), Channels: e.States(), Views: e.Modals(),
 		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: e.sessionStates(),
 	}
-	for _, c := range e.channels {
-		st.Channels = append(st.Channels, c.State())
-	}
-	slices.SortFunc(st.Channels, core.ByID)
 	for _, user := range slices.Sorted(maps.Keys(e.homes)) {
 		st.Homes = append(st.Homes, e.homes[user].state())
 	}

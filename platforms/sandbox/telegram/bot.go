@@ -50,8 +50,9 @@ func newBot(b *core.Base) *bot {
 }
 
 func (b *bot) add(id, name, kind string) *chat {
-	b.chats[id] = &chat{Chat: core.NewChat(id, name, idOf), Kind: kind}
-	return b.chats[id]
+	c := &chat{Chat: core.NewChat(id, name, idOf), Kind: kind}
+	b.chats[id], b.Chats[id] = c, &c.Chat
+	return c
 }
 
 // number returns an ID as a number, or 0.
@@ -141,13 +142,7 @@ type State struct {
 
 // State returns a copy of the chats. The caller holds the lock.
 func (e *Emulator) State() State {
-	u := e.updates
-	st := State{Polling: e.Connections() > 0, Handed: u.handed, Chats: []core.ChatState{}}
-	for _, c := range e.chats {
-		st.Chats = append(st.Chats, c.State())
-	}
-	slices.SortFunc(st.Chats, core.ByID)
-	return st
+	return State{Polling: e.Connections() > 0, Handed: e.updates.handed, Chats: e.States()}
 }
 
 // AddChannel adds a group and returns its ID. Each n is one group.

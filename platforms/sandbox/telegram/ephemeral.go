@@ -83,32 +83,3 @@ func (api messagesAPI) deleteEphemeral(a arguments) (any, *failure) {
 	api.Touch()
 	return true, nil
 }
-
-// Notes implements core.Screen. It returns the ephemeral messages of a member.
-func (e *Emulator) Notes(as string) []string {
-	var out []string
-	for _, at := range e.PrivatePlaces(as) {
-		out = append(out, raw.Texts(e.Message(at.Channel, at.Message)))
-	}
-	return out
-}
-
-// PrivatePlaces returns the places of a member's ephemeral messages, oldest
-// first in each chat.
-func (e *Emulator) PrivatePlaces(as string) []core.Place {
-	m, err := e.Member(as)
-	if err != nil {
-		return nil
-	}
-	e.Lock()
-	defer e.Unlock()
-	var out []core.Place
-	for _, c := range e.State().Chats {
-		for _, p := range c.Private {
-			if p.User == m.ID {
-				out = append(out, core.Place{Service: Name, Channel: c.ID, Message: idOf(p.Message)})
-			}
-		}
-	}
-	return out
-}

@@ -27,21 +27,6 @@ func Controls(m raw.Object) []core.Control {
 // Controls implements core.Screen.
 func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
 
-// Message implements core.Screen.
-func (e *Emulator) Message(chat, id string) raw.Object {
-	e.Lock()
-	defer e.Unlock()
-	c := e.chats[chat]
-	if c == nil {
-		return nil
-	}
-	if m := c.Message(id); m != nil {
-		return raw.Copy(m)
-	}
-	m, _ := c.PrivateMessage(id)
-	return raw.Copy(m)
-}
-
 // Inputs implements core.Screen. Telegram has no modals.
 func (e *Emulator) Inputs(string) ([]core.Input, bool) { return nil, false }
 
@@ -55,11 +40,6 @@ func (e *Emulator) Pick(
 		}
 	}
 	return core.Press(ctx, e, as, at, submit)
-}
-
-// Sees implements core.Screen.
-func (e *Emulator) Sees(_ string, at core.Place) string {
-	return raw.Texts(e.Message(at.Channel, at.Message))
 }
 
 // Reply answers the newest prompt of a chat that is meant for a member.
