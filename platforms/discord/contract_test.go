@@ -22,11 +22,10 @@ func TestContract(t *testing.T) {
 
 var harness = platformtest.Harness{
 	Name: "discord", Channel: sandbox.DiscordChannel, Elsewhere: "100000000000000003",
-	Direct:    "@300000000000000001",
-	Account:   func(m sandbox.Member) string { return m.Discord },
-	New:       newPlatform,
-	Callbacks: func(o *sandbox.Options, url string) { o.DiscordURL = url },
-	Post:      "POST /channels/{channel}/messages", Edit: editCall, Part: editCall, Opens: "GET /gateway/bot", Socket: true, TooLong: 8_000_001,
+	Direct:  "@300000000000000001",
+	Account: func(m sandbox.Member) string { return m.Discord },
+	New:     newPlatform,
+	Post:    "POST /channels/{channel}/messages", Edit: editCall, Part: editCall, Opens: "GET /gateway/bot", Socket: true, TooLong: 8_000_001,
 	Refusals: []sandbox.Fault{
 		{Kind: "absent"}, {Kind: "no_permission"}, {Kind: "missing_permission", Method: "SEND_MESSAGES"},
 	},

@@ -13,17 +13,20 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// runCallbacks checks HTTP mode: requests of the platform are accepted, and all
-// others are refused.
+// callbacks contains the checks of HTTP mode: requests of the platform are accepted,
+// and all others are refused.
+var callbacks = []flow{
+	{"clicks, texts and commands work", callbacksWork},
+	{"what the service did not sign is refused", refusesUnsigned},
+	{"a forged token has no effect", refusesForged},
+	{"a replay changes nothing", refusesReplay},
+	{"what is not a callback is refused", refusesGarbage},
+}
+
+// runCallbacks runs them.
 func runCallbacks(t *testing.T, h Harness) {
 	r := New(t, h, Options{HTTP: true}).Connected()
-	for _, f := range []flow{
-		{"clicks, texts and commands work", callbacksWork},
-		{"what the service did not sign is refused", refusesUnsigned},
-		{"a forged token has no effect", refusesForged},
-		{"a replay changes nothing", refusesReplay},
-		{"what is not a callback is refused", refusesGarbage},
-	} {
+	for _, f := range callbacks {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 	}
 	t.Run("without HTTP mode everything is refused", func(t *testing.T) {

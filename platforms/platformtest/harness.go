@@ -52,9 +52,6 @@ type Harness struct {
 	Account func(sandbox.Member) string
 	// New returns the adapter.
 	New func(Setup) (Platform, error)
-	// Callbacks selects HTTP mode in the sandbox. It is nil if the adapter does
-	// that.
-	Callbacks func(o *sandbox.Options, url string)
 	// Post, Edit and Part name the calls of the service that post a card, edit
 	// one, and deliver text that is too long for it, in the form of
 	// sandbox.Fault. Opens names the one without which there is no connection.

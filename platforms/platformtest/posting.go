@@ -18,27 +18,30 @@ import (
 	"github.com/nodbridge/nod/render/rendertest"
 )
 
-// runPosting calls Post, Update, Check and Remind without an engine.
+// posting contains the checks of Post, Update, Check and Remind, without an engine.
+var posting = []flow{
+	{"a card is posted where it belongs, with controls of its own", postsInPlace},
+	{"every kind of card is posted, updated and closed", postsSamples},
+	{"what Check refuses is refused by Post", checks},
+	{"errors are mapped", mapsErrors},
+	{"a message that is gone is a final error", updatesNothing},
+	{"an update takes the controls away", takesControls},
+	{"parts come first, and each comes once", sendsPartsOnce},
+	{"a part that is not recorded stops the card", stopsUnrecorded},
+	{"a long text is never shortened with controls", neverShortened},
+	{"what the service shortens gets no controls", noticesLoss},
+	{"a reminder mentions those it is for", reminds},
+	{"a card mentions those it is for", mentions},
+	{"a notification shows what the route allows", previews},
+	{"a notice is silent unless it may sound", sounds},
+	{"a person is told directly", tells},
+	{"a context that has ended stops a post", stops},
+}
+
+// runPosting runs them.
 func runPosting(t *testing.T, h Harness) {
 	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
-	for _, f := range []flow{
-		{"a card is posted where it belongs, with controls of its own", postsInPlace},
-		{"every kind of card is posted, updated and closed", postsSamples},
-		{"what Check refuses is refused by Post", checks},
-		{"errors are mapped", mapsErrors},
-		{"a message that is gone is a final error", updatesNothing},
-		{"an update takes the controls away", takesControls},
-		{"parts come first, and each comes once", sendsPartsOnce},
-		{"a part that is not recorded stops the card", stopsUnrecorded},
-		{"a long text is never shortened with controls", neverShortened},
-		{"what the service shortens gets no controls", noticesLoss},
-		{"a reminder mentions those it is for", reminds},
-		{"a card mentions those it is for", mentions},
-		{"a notification shows what the route allows", previews},
-		{"a notice is silent unless it may sound", sounds},
-		{"a person is told directly", tells},
-		{"a context that has ended stops a post", stops},
-	} {
+	for _, f := range posting {
 		t.Run(f.name, func(t *testing.T) { f.run(r.with(t)) })
 	}
 	t.Run("a channel has its pace", func(t *testing.T) {

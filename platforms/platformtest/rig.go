@@ -70,9 +70,7 @@ func New(t testing.TB, h Harness, o Options) *Rig {
 	}
 	if o.HTTP {
 		setup.Callback = url + callbackPath
-		if h.Callbacks != nil {
-			h.Callbacks(&so, setup.Callback)
-		}
+		so.Callbacks = map[string]string{h.Name: setup.Callback}
 	}
 	setup.Sandbox = sandbox.New(so)
 	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, logged: book, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}

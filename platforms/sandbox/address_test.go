@@ -22,7 +22,7 @@ func TestSlackAddress(t *testing.T) {
 		got <- form.Get("response_url")
 	}))
 	t.Cleanup(app.Close)
-	s := sandbox.New(sandbox.Options{SlackURL: app.URL})
+	s := sandbox.New(sandbox.Options{Callbacks: map[string]string{"slack": app.URL}})
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); server.Close() })
 	act := `{"service":"slack","as":"ana","do":"command","channel":"` + sandbox.SlackChannel + `","text":"/x"}`

@@ -14,7 +14,7 @@
 //
 // Every caller can act as any of its members, so serve it on loopback only.
 //
-// Code belongs here if it joins the three emulators: their common members,
-// their state, and the page. Each emulator has a package of its own. Package
-// core holds the parts that they share, and package raw reads JSON.
+// Code belongs here if it joins the emulators: their list, Kinds, their common
+// members, their state, and the page. Each emulator has a package of its own.
+// Package core holds the parts that they share, and package raw reads JSON.
 package sandbox

@@ -27,14 +27,14 @@ var Kinds = []Kind{
 	{
 		Name: slack.Name, Account: func(m Member) string { return m.Slack }, Controls: slack.Controls,
 		New: func(h *core.Hub, members []core.Account, o Options) core.Service {
-			return slack.New(h, members, slack.Options{URL: o.SlackURL})
+			return slack.New(h, members, slack.Options{URL: o.Callbacks[slack.Name]})
 		},
 	},
 	{
 		Name: discord.Name, Account: func(m Member) string { return m.Discord }, Controls: discord.Controls,
 		New: func(h *core.Hub, members []core.Account, o Options) core.Service {
 			return discord.New(h, members, discord.Options{
-				URL: o.DiscordURL, Heartbeat: o.Heartbeat, Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
+				URL: o.Callbacks[discord.Name], Heartbeat: o.Heartbeat, Starts: o.DiscordStarts, StartsPer: o.DiscordStartsPer,
 			})
 		},
 	},

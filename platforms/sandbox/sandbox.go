@@ -78,9 +78,9 @@ func SampleMembers() []Member {
 type Options struct {
 	// NoLimits switches the services' rate limits off.
 	NoLimits bool
-	// SlackURL and DiscordURL are the addresses that receive interactions over
-	// HTTP. If one is empty, that service uses Socket Mode or the gateway.
-	SlackURL, DiscordURL string
+	// Callbacks are the addresses that receive interactions over HTTP, by service.
+	// Without one, Slack uses Socket Mode, and Discord the gateway.
+	Callbacks map[string]string
 	// Clock measures the deadlines of bots, such as the 3 seconds for an answer
 	// to a click. Nil is the clock of the system.
 	Clock *Clock

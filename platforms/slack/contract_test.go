@@ -24,11 +24,10 @@ func TestContract(t *testing.T) {
 
 var harness = platformtest.Harness{
 	Name: "slack", Channel: sandbox.SlackChannel, Elsewhere: "C0ONCALL02",
-	Direct:    "U0ANA00001",
-	Account:   func(m sandbox.Member) string { return m.Slack },
-	New:       newPlatform,
-	Callbacks: func(o *sandbox.Options, url string) { o.SlackURL = url },
-	Post:      "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Opens: "apps.connections.open", Dialogs: true, Socket: true,
+	Direct:  "U0ANA00001",
+	Account: func(m sandbox.Member) string { return m.Slack },
+	New:     newPlatform,
+	Post:    "chat.postMessage", Edit: "chat.update", Part: "chat.postMessage", Opens: "apps.connections.open", Dialogs: true, Socket: true,
 	Refusals: []sandbox.Fault{{Kind: "absent"}},
 	Group:    sandbox.SlackUserGroup, SandboxGroup: sandbox.SlackUserGroup,
 	Findings: []platformtest.Finding{

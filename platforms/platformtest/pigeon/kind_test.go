@@ -1,17 +1,11 @@
 package pigeon
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -19,95 +13,35 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
+	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	kinds.All = append(kinds.All, Kind) // the only line outside of this folder
+	kinds.All, sandbox.Kinds = append(kinds.All, Kind), append(sandbox.Kinds, Emulated)
 	rig.Main(m)
-}
-
-// service is the loft: it keeps the messages, and lets people click.
-type service struct {
-	mu       sync.Mutex
-	messages []message
-}
-
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var m message
-	if r.Header.Get("Authorization") != "Bearer grain" || json.NewDecoder(r.Body).Decode(&m) != nil {
-		http.Error(w, "forbidden", http.StatusForbidden)
-		return
-	}
-	if n := slices.IndexFunc(s.messages, func(had message) bool { return had.ID == m.ID }); n >= 0 {
-		s.messages[n] = m
-	} else {
-		m.ID = fmt.Sprint("m", len(s.messages)+1)
-		s.messages = append(s.messages, m)
-	}
-	_ = json.NewEncoder(w).Encode(m)
-}
-
-func (s *service) last() message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.messages[len(s.messages)-1]
-}
-
-// press clicks a button as someone, and returns the reply.
-func press(t *testing.T, daemon, user, label string, m message) string {
-	t.Helper()
-	body, err := json.Marshal(click{user, m.Buttons[label], m.To, m.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, daemon+Kind.Callback, strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer grain")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	reply, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(reply)
 }
 
 // TestPigeon asks on a platform of a kind that nod does not know otherwise: only a
 // responder of its route decides, and the card says the outcome of it.
 func TestPigeon(t *testing.T) {
 	t.Parallel()
-	loft := &service{}
-	var entry atomic.Value // of the loft, with the record of what people see
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { entry.Load().(http.Handler).ServeHTTP(w, r) }))
-	t.Cleanup(server.Close)
-	r := rig.New(t, rig.Options{Quiet: true, Config: func(c *config.Config) {
-		c.Connections = map[string]any{Kind.Name: &Settings{Token: config.NewSecret("grain"), URL: server.URL + "/pigeon/send"}}
-		c.People["ana"].Accounts[Kind.Name] = "P7"
+	r := rig.New(t, rig.Options{Quiet: true, HTTPMode: true, Config: func(c *config.Config) {
+		c.Connections = map[string]any{Kind.Name: &Settings{Token: config.NewSecret("grain")}}
+		c.People["ana"].Accounts[Kind.Name], c.People["bo"].Accounts[Kind.Name] = "P7001", "P7002"
 		c.Routes[bridge.DefaultRoute] = config.Route{To: []string{"pigeon:loft-1"}, Responders: []string{"ana"}, Remind: "off"}
 	}})
-	entry.Store(r.Shown.Record(loft))
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
-	card := loft.last()
-	if !strings.Contains(card.Text, "make deploy") || card.To != "loft-1" || len(card.Buttons) < 2 {
-		t.Fatalf("the card is %+v", card)
+	card := a.On(Kind.Name)
+	if text := r.Text(card); !strings.Contains(text, "make deploy") || len(r.Controls(card)) < 2 {
+		t.Fatalf("the card has %v and says %q", r.Controls(card), text)
 	}
-	if got := press(t, r.Daemons[0].URL, "P8", "Run command", card); !strings.HasPrefix(got, "forbidden ") {
-		t.Errorf("a stranger reads %q", got)
-	}
-	if got := press(t, r.Daemons[0].URL, "P7", "Run command", card); !strings.HasPrefix(got, "settled") {
-		t.Errorf("ana reads %q", got)
-	}
+	r.Told("bo", Kind.Name, r.Press("bo", card, "Run command"), "forbidden")
+	r.Told("ana", Kind.Name, r.Press("ana", card, "Run command"), "settled")
 	if rec := a.End(); rec.State != bridge.StateApproved || rec.Response.Actor.Person != "ana" {
 		t.Errorf("the agent gets %+v", rec.Response)
 	}
-	r.Eventually("the card says so", func() bool { return len(loft.last().Buttons) == 0 && strings.Contains(loft.last().Text, "ana") })
+	r.Says(card, "ana")
+	r.Eventually("the card is closed", func() bool { return len(r.Controls(card)) == 0 })
 }
 
 // TestPigeonConfig checks that the config has the settings and the IDs of the kind, with

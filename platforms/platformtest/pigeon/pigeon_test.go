@@ -1,5 +1,6 @@
 // Package pigeon is a small platform that exists only in this test. It shows that a
-// platform needs its own folder and a line in the list of kinds, and nothing else.
+// platform needs its own folder, a line in the list of kinds and, for its emulator, one
+// in the list of the sandbox, and nothing else.
 package pigeon
 
 import (
@@ -37,16 +38,29 @@ var Kind = platforms.Kind{
 	},
 	New: func(settings any, o platforms.Options) (platforms.Adapter, error) {
 		s := settings.(*Settings)
-		return &loft{name: o.Name, url: s.URL, token: s.Token.Value(), client: &http.Client{Timeout: 10 * time.Second}}, nil
+		if o.APIURL == "" {
+			o.APIURL = s.URL
+		}
+		return newLoft(s.Token.Value(), o), nil
 	},
+}
+
+func newLoft(token string, o platforms.Options) *loft {
+	return &loft{name: o.Name, url: o.APIURL + "/send", token: token, client: &http.Client{Timeout: 10 * time.Second}}
 }
 
 // message is a message of the service: a text and buttons.
 type message struct {
-	ID      string            `json:"id"`
-	To      string            `json:"to"`
-	Text    string            `json:"text"`
-	Buttons map[string]string `json:"buttons"` // tokens by label
+	ID      string   `json:"id"`
+	To      string   `json:"to"`
+	Text    string   `json:"text"`
+	Buttons []button `json:"buttons"`
+}
+
+// button is a button of a message. A click on it has its token.
+type button struct {
+	Label string `json:"label"`
+	Token string `json:"token"`
 }
 
 // click is a click that the service reports.
@@ -85,12 +99,30 @@ func (l *loft) Update(ctx context.Context, ref bridge.MessageRef, v bridge.View,
 // send sends a new message, or changes the one that has an ID.
 func (l *loft) send(ctx context.Context, m message, v bridge.View) (id string, err error) {
 	card := render.NewCard(v, func(bridge.Question) bool { return false })
-	m.Text, m.Buttons = strings.Join([]string{card.HeadText(), card.From, render.PlainText(card.Body), render.PlainText(card.Closing)}, "\n"), map[string]string{}
-	if i := v.Record.Interaction; !card.Closed {
-		for n, d := range i.Decisions() {
-			m.Buttons[render.CardLabel(i, d)] = v.Token(i.DecisionControl(n))
+	parts := append([]string{card.HeadText(), card.From, render.PlainText(card.Body), render.PlainText(card.Closing)}, render.Notes(v)...)
+	m.Text, m.Buttons = strings.Join(parts, "\n"), nil
+	if i := v.Record.Interaction; !card.Closed && !v.Waiting {
+		for _, n := range render.Ordered(i) {
+			m.Buttons = append(m.Buttons, button{render.CardLabel(i, i.Decisions()[n]), v.Token(i.DecisionControl(n))})
 		}
 	}
+	return l.put(ctx, m)
+}
+
+// Remind implements bridge.ReminderPoster.
+func (l *loft) Remind(ctx context.Context, d bridge.Destination, _ bridge.MessageRef, r bridge.Reminder) error {
+	_, err := l.put(ctx, message{To: d.Channel, Text: r.Text})
+	return err
+}
+
+// Tell implements bridge.DirectMessenger.
+func (l *loft) Tell(ctx context.Context, user, text string) error {
+	_, err := l.put(ctx, message{To: user, Text: text})
+	return err
+}
+
+// put makes a call of the loft, and returns the ID of the message.
+func (l *loft) put(ctx context.Context, m message) (id string, err error) {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return "", err
@@ -106,7 +138,10 @@ func (l *loft) send(ctx context.Context, m message, v bridge.View) (id string, e
 		return "", platforms.NetworkError("the loft", err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch {
+	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
+		return "", bridge.Errorf(bridge.CodeUnavailable, "the loft answers %s", resp.Status)
+	case resp.StatusCode != http.StatusOK:
 		return "", bridge.Errorf(bridge.CodeForbidden, "the loft answers %s", resp.Status)
 	}
 	err = json.NewDecoder(resp.Body).Decode(&m)
@@ -123,15 +158,26 @@ func (l *loft) Run(ctx context.Context, _ bridge.Sink) error {
 func (l *loft) Handler(sink bridge.Sink) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var c click
-		if r.Header.Get("Authorization") != "Bearer "+l.token || json.NewDecoder(r.Body).Decode(&c) != nil {
-			http.Error(w, "forbidden", http.StatusForbidden)
+		switch {
+		case r.Method != http.MethodPost:
+			http.NotFound(w, r)
+			return
+		case r.Header.Get("Authorization") != "Bearer "+l.token:
+			http.Error(w, "unauthorized", http.StatusUnauthorized)
+			return
+		case json.NewDecoder(r.Body).Decode(&c) != nil:
+			http.Error(w, "not a click", http.StatusBadRequest)
 			return
 		}
 		v, err := sink.Click(r.Context(), bridge.Click{
 			Token: c.Token, Actor: bridge.Actor{Platform: l.name, User: c.User}, Ref: bridge.MessageRef{Channel: c.To, Message: c.Message},
 		})
-		if err != nil {
+		if bridge.ErrorCode(err) == bridge.CodeUnavailable {
 			http.Error(w, bridge.PublicError(err).Message, http.StatusServiceUnavailable)
+			return
+		}
+		if err != nil {
+			_, _ = w.Write([]byte(bridge.PublicError(err).Message)) // the person reads it
 			return
 		}
 		_, _ = w.Write([]byte(strings.TrimSpace(string(v.Kind) + " " + v.Note)))

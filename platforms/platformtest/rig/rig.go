@@ -22,6 +22,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/cmd/nod/sandboxed"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/kinds"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/person"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -104,7 +105,10 @@ func New(t testing.TB, o Options) *Rig {
 	apiListener := Listen(t)
 	api := "http://" + apiListener.Addr().String()
 	if o.HTTPMode {
-		emulated.SlackURL, emulated.DiscordURL = api+"/slack/interactions", api+"/discord/interactions"
+		emulated.Callbacks = map[string]string{}
+		for _, k := range kinds.All {
+			emulated.Callbacks[k.Name] = api + k.Callback
+		}
 	}
 	r.Clock = emulated.Clock
 	s := sandbox.New(emulated)

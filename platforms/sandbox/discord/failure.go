@@ -38,7 +38,6 @@ var (
 	unknownChannel     = &failure{404, 10003, "Unknown Channel", nil}
 	unknownGuild       = &failure{404, 10004, "Unknown Guild", nil}
 	unknownMember      = &failure{404, 10007, "Unknown Member", nil}
-	unknownCommand     = &failure{404, 10063, "Unknown application command", nil}
 	unknownMessage     = &failure{404, 10008, "Unknown Message", nil}
 	unknownUser        = &failure{404, 10013, "Unknown User", nil}
 	unknownInteraction = &failure{404, 10062, "Unknown interaction", nil}
