@@ -55,8 +55,8 @@ func init() { // components contain components
 	}
 }
 
-// displayed is the rule of the content of a text display. Anything but a text is
-// no content.
+// displayed is the rule of the content of a text display. Anything but a text
+// counts as an empty one.
 func displayed(c *checker, at string, v any) {
 	content, _ := v.(string)
 	trimmed(1, maxTextDisplay)(c, at, content)

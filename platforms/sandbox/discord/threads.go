@@ -39,7 +39,7 @@ func (ch *channel) threadJSON() raw.Object {
 	}
 }
 
-// threadShape is what a bot sets when it starts a thread.
+// threadShape has the fields that a bot sets when it starts a thread.
 var threadShape = shape{
 	{"name", text(1, maxThreadName)}, {"auto_archive_duration", optional(oneOf(60, 1440, 4320, 10080))},
 }
