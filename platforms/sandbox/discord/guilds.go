@@ -5,20 +5,14 @@ import "github.com/nodbridge/nod/platforms/sandbox/raw"
 // guildsAPI has the routes of guilds, members and channels.
 type guildsAPI struct{ *guild }
 
-func (api guildsAPI) getGuild(c *call) (int, any, *failure) {
-	if c.PathValue("guild") != Guild {
-		return 0, nil, unknownGuild
-	}
+func (api guildsAPI) getGuild(*call) (int, any, *failure) {
 	return 200, raw.Object{
 		"id": Guild, "name": "Sandbox", "owner_id": api.Members[0].ID, "roles": api.rolesJSON(), "emojis": []any{},
 		"stickers": []any{}, "features": []any{},
 	}, nil
 }
 
-func (api guildsAPI) getRoles(c *call) (int, any, *failure) {
-	if c.PathValue("guild") != Guild {
-		return 0, nil, unknownGuild
-	}
+func (api guildsAPI) getRoles(*call) (int, any, *failure) {
 	return 200, api.rolesJSON(), nil
 }
 
@@ -34,9 +28,6 @@ func (api guildsAPI) getUser(c *call) (int, any, *failure) {
 }
 
 func (api guildsAPI) getMember(c *call) (int, any, *failure) {
-	if c.PathValue("guild") != Guild {
-		return 0, nil, unknownGuild
-	}
 	if c.PathValue("user") == BotUser {
 		return 200, memberJSON(botJSON(), []string{}), nil
 	}
@@ -63,12 +54,8 @@ func (api guildsAPI) createDM(c *call) (int, any, *failure) {
 }
 
 func (api guildsAPI) getChannel(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	switch {
-	case ch == nil:
-		return 0, nil, unknownChannel
-	case !api.may(ch, "VIEW_CHANNEL"):
+	if !api.may(c.channel, "VIEW_CHANNEL") {
 		return 0, nil, noAccess
 	}
-	return 200, ch.json(), nil
+	return 200, c.channel.json(), nil
 }

@@ -28,10 +28,7 @@ func (g *guild) blank(ch *channel) raw.Object {
 }
 
 func (api messagesAPI) create(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return 0, nil, unknownChannel
-	}
+	ch := c.channel
 	nonce := fmt.Sprint(c.args["nonce"])
 	if c.args["nonce"] != nil {
 		if raw.Runes(nonce) > maxNonce {
@@ -67,15 +64,11 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 
 // locate finds the message of a request. It does not find ephemeral messages.
 func (api messagesAPI) locate(c *call) (*channel, raw.Object, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return nil, nil, unknownChannel
-	}
-	m := ch.Message(c.PathValue("message"))
+	m := c.channel.Message(c.PathValue("message"))
 	if m == nil {
 		return nil, nil, unknownMessage
 	}
-	return ch, m, nil
+	return c.channel, m, nil
 }
 
 func (api messagesAPI) get(c *call) (int, any, *failure) {

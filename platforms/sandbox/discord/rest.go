@@ -37,8 +37,9 @@ type handler func(c *call) (status int, result any, bad *failure)
 // call is one request.
 type call struct {
 	*http.Request
-	args  raw.Object
-	files []file
+	args    raw.Object
+	files   []file
+	channel *channel // that the route names
 	// Whether the faults with these names apply; spent is that of sessions.
 	endpoint, spent, rival bool
 }
@@ -124,7 +125,10 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
 	c.rival = rt.pattern == callback && api.Has("rival")
 	api.Lock()
-	status, result, bad := rt.handle(c)
+	status, result, bad := 0, any(nil), api.locate(c)
+	if bad == nil {
+		status, result, bad = rt.handle(c)
+	}
 	api.Unlock()
 	switch {
 	case bad != nil:
@@ -137,6 +141,18 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		answer(rw, status, result)
 	}
 	core.Lose(rw)
+}
+
+// locate finds the guild and the channel that a route names.
+func (api rest) locate(c *call) *failure {
+	if id := c.PathValue("guild"); id != "" && id != Guild {
+		return unknownGuild
+	}
+	id := c.PathValue("channel")
+	if c.channel = api.channels[id]; id != "" && c.channel == nil {
+		return unknownChannel
+	}
+	return nil
 }
 
 // paced counts a request. It reports whether the request is within the limits.

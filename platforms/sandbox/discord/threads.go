@@ -76,10 +76,7 @@ func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 // modify changes a thread. The bot may reopen a thread that is not locked, and
 // change nothing else.
 func (api messagesAPI) modify(c *call) (int, any, *failure) {
-	ch := api.channels[c.PathValue("channel")]
-	if ch == nil {
-		return 0, nil, unknownChannel
-	}
+	ch := c.channel
 	archived, given := c.args["archived"].(bool)
 	if !ch.isThread() || !given || archived || len(c.args) != 1 || ch.locked ||
 		!api.may(ch, "SEND_MESSAGES_IN_THREADS") {

@@ -37,8 +37,6 @@ func (w *workspace) sessionStates() []SessionState {
 func (api agentsAPI) place(a raw.Object) (key string, s *session, bad raw.Object) {
 	c, thread := api.Chats[raw.Str(a, "channel_id")], raw.Str(a, "thread_ts")
 	switch {
-	case c == nil:
-		return "", nil, failure("channel_not_found")
 	case thread == "":
 		return "", nil, missing("thread_ts")
 	case c.Message(thread) == nil:

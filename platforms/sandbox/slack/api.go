@@ -25,6 +25,7 @@ type method struct {
 	token     string // which token it takes: bot, app, or any if empty
 	tier      tier
 	scope     string // that a fault can remove; no check if empty
+	channel   string // argument that must name a conversation by its ID; no check if empty
 	inChannel bool   // whether the bot has to be in the channel
 	call      func(r *http.Request, args raw.Object) raw.Object
 }
@@ -32,21 +33,21 @@ type method struct {
 func newWebAPI(w *workspace, d *delivery) webAPI {
 	chat, views, people, channels, agents := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}, agentsAPI{w}
 	return webAPI{w, map[string]method{
-		"agents.sessions.rename":    {token: "bot", tier: tier3, scope: "chat:write", call: agents.rename},
-		"agents.sessions.setStatus": {token: "bot", tier: tier3, scope: "chat:write", call: agents.setStatus},
+		"agents.sessions.rename":    {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", call: agents.rename},
+		"agents.sessions.setStatus": {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", call: agents.setStatus},
 		"api.test":                  {tier: tier4, call: people.test},
 		"apps.connections.open":     {token: "app", tier: tier3, call: d.connectionsOpen},
 		"auth.test":                 {token: "bot", tier: tierSpecial, call: people.authTest},
 		"bots.info":                 {token: "bot", tier: tier3, scope: "users:read", call: people.bot},
-		"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", call: chat.delete},
-		"chat.getPermalink":         {token: "bot", tier: tierSpecial, call: chat.permalink},
+		"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", call: chat.delete},
+		"chat.getPermalink":         {token: "bot", tier: tierSpecial, channel: "channel", call: chat.permalink},
 		"chat.postEphemeral":        {token: "bot", tier: tier4, scope: "chat:write", call: chat.postEphemeral},
 		"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
-		"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", call: chat.update},
-		"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, call: channels.history},
-		"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, call: channels.info},
+		"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", call: chat.update},
+		"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, channel: "channel", call: channels.history},
+		"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, channel: "channel", call: channels.info},
 		"conversations.list":        {token: "bot", tier: tier2, scope: "channels:read", call: channels.list},
-		"conversations.members":     {token: "bot", tier: tier4, scope: "channels:read", call: channels.members},
+		"conversations.members":     {token: "bot", tier: tier4, scope: "channels:read", channel: "channel", call: channels.members},
 		"conversations.open":        {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
 		"usergroups.users.list":     {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
 		"users.info":                {token: "bot", tier: tier4, scope: "users:read", call: people.info},
@@ -119,7 +120,10 @@ func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	accepted := api.Recorder.Watch(Name, name, args)
 	api.damage(name, args)
 	api.Lock()
-	answer := m.call(r, args)
+	answer := failure("channel_not_found")
+	if m.channel == "" || api.Chats[raw.Str(args, m.channel)] != nil {
+		answer = m.call(r, args)
+	}
 	api.Unlock()
 	if answer["ok"] == nil {
 		answer["ok"] = answer["error"] == nil

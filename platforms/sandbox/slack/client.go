@@ -123,6 +123,15 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	return r, nil
 }
 
+// payload returns the fields that every payload about a member has. The caller
+// holds the lock.
+func (cl client) payload(kind string, m core.Account) raw.Object {
+	return raw.Object{
+		"type": kind, "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
+		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
+	}
+}
+
 func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error) {
 	s, err := cl.stage(m, a)
 	if err != nil {
@@ -143,11 +152,8 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	if err != nil {
 		return nil, err
 	}
-	payload := raw.Object{
-		"type": "block_actions", "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
-		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
-		"trigger_id": cl.trigger(m.ID), "actions": []any{found.action(cl.stamp(), values, a.Values)},
-	}
+	payload := cl.payload("block_actions", m)
+	payload["trigger_id"], payload["actions"] = cl.trigger(m.ID), []any{found.action(cl.stamp(), values, a.Values)}
 	cl.describe(payload, m, s, values)
 	return payload, nil
 }
@@ -207,11 +213,8 @@ func (cl client) suggest(ctx context.Context, m core.Account, a core.Action) err
 // suggestions asks the app for the options that match a text.
 func (cl client) suggestions(ctx context.Context, m core.Account, s stage, in slot, text string) ([]raw.Object, error) {
 	cl.Lock()
-	payload := raw.Object{
-		"type": "block_suggestion", "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
-		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
-		"action_id": raw.Str(in.element, "action_id"), "block_id": raw.Str(in.block, "block_id"), "value": text,
-	}
+	payload := cl.payload("block_suggestion", m)
+	payload["action_id"], payload["block_id"], payload["value"] = raw.Str(in.element, "action_id"), raw.Str(in.block, "block_id"), text
 	cl.describe(payload, m, s, raw.Object{})
 	delete(payload, "response_url")
 	delete(payload, "state")

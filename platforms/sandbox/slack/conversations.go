@@ -29,16 +29,14 @@ func conversationJSON(c *core.Chat) raw.Object {
 }
 
 func (api conversationsAPI) info(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")]
-	if c == nil {
-		return failure("channel_not_found")
-	}
-	return raw.Object{"channel": conversationJSON(c)}
+	return raw.Object{"channel": conversationJSON(api.Chats[raw.Str(a, "channel")])}
 }
 
 func (api conversationsAPI) open(_ *http.Request, a raw.Object) raw.Object {
-	if id := raw.Str(a, "channel"); id != "" {
+	if id := raw.Str(a, "channel"); api.Chats[id] != nil {
 		return api.info(nil, a)
+	} else if id != "" {
+		return failure("channel_not_found")
 	}
 	user, _, _ := strings.Cut(raw.Str(a, "users"), ",")
 	if _, known := api.ByID(user); !known {
@@ -72,9 +70,6 @@ func (api conversationsAPI) list(_ *http.Request, a raw.Object) raw.Object {
 
 func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
 	c := api.Chats[raw.Str(a, "channel")]
-	if c == nil {
-		return failure("channel_not_found")
-	}
 	var out []any
 	for _, m := range api.Members {
 		if (c.User == "" || c.User == m.ID) && !slices.Contains(api.Named("not_member"), m.ID) {
@@ -88,9 +83,6 @@ func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
 // in threads.
 func (api conversationsAPI) history(_ *http.Request, a raw.Object) raw.Object {
 	c := api.Chats[raw.Str(a, "channel")]
-	if c == nil {
-		return failure("channel_not_found")
-	}
 	var out []any
 	for _, m := range slices.Backward(c.Messages) {
 		if shownInChannel(m) && within(a, raw.Str(m, "ts")) {

@@ -174,9 +174,6 @@ func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 
 func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
 	c := api.Chats[raw.Str(a, "channel")] // not a user id: updates need the D… id
-	if c == nil {
-		return failure("channel_not_found")
-	}
 	n := c.Find(raw.Str(a, "ts"))
 	if n < 0 {
 		return failure("message_not_found")
@@ -206,9 +203,6 @@ func hasBlock(m raw.Object, kind string) bool {
 
 func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
 	c := api.Chats[raw.Str(a, "channel")]
-	if c == nil {
-		return failure("channel_not_found")
-	}
 	m := c.Message(raw.Str(a, "ts"))
 	switch {
 	case m == nil:
@@ -223,9 +217,6 @@ func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
 // permalink returns the address of a message in the web client of Slack.
 func (api chatAPI) permalink(_ *http.Request, a raw.Object) raw.Object {
 	c, ts := api.Chats[raw.Str(a, "channel")], raw.Str(a, "message_ts")
-	if c == nil {
-		return failure("channel_not_found")
-	}
 	m := c.Message(ts)
 	if m == nil {
 		return failure("message_not_found")

@@ -27,10 +27,8 @@ func (cl client) close(ctx context.Context, m core.Account, a core.Action) (core
 	if all {
 		v = cl.stacks[m.ID][0]
 	}
-	payload := raw.Object{
-		"type": "view_closed", "team": raw.Object{"id": team, "domain": "sandbox"}, "user": cl.userJSON(m), "api_app_id": app,
-		"token": "deprecated", "view": v.json(nil), "is_cleared": all, "is_enterprise_install": false, "enterprise": nil,
-	}
+	payload := cl.payload("view_closed", m)
+	payload["view"], payload["is_cleared"] = v.json(nil), all
 	told := v.View["notify_on_close"] == true
 	cl.pop(v)
 	r := core.Reaction{OK: true, Modal: cl.shown(m)}
@@ -93,18 +91,10 @@ func (cl client) viewSubmission(
 	if errs := clientErrors(s.blocks, values); len(errs) > 0 {
 		return v, nil, errs, nil
 	}
-	return v, raw.Object{
-		"type":                  "view_submission",
-		"team":                  raw.Object{"id": team, "domain": "sandbox"},
-		"user":                  cl.userJSON(m),
-		"api_app_id":            app,
-		"token":                 "deprecated",
-		"trigger_id":            cl.trigger(m.ID),
-		"view":                  v.json(values),
-		"response_urls":         cl.responseURLs(m, s.blocks, values),
-		"is_enterprise_install": false,
-		"enterprise":            nil,
-	}, nil, nil
+	payload = cl.payload("view_submission", m)
+	payload["trigger_id"], payload["view"] = cl.trigger(m.ID), v.json(values)
+	payload["response_urls"] = cl.responseURLs(m, s.blocks, values)
+	return v, payload, nil, nil
 }
 
 // responseURLs returns the addresses for the conversations that the member
