@@ -10,7 +10,7 @@ type Widget string
 const (
 	WidgetButtons         Widget = "buttons"          // one click answers
 	WidgetConfirm         Widget = "confirm"          // two buttons, Yes and No by default
-	WidgetSelect          Widget = "select"           // a drop-down menu and Submit
+	WidgetSelect          Widget = "select"           // a drop-down menu and OK
 	WidgetRadio           Widget = "radio"            // a vertical list and Submit, one choice
 	WidgetActionSelection Widget = "action_selection" // a list of actions and Continue
 	WidgetCheckbox        Widget = "checkbox"         // a vertical list and Submit, many choices

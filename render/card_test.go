@@ -244,7 +244,7 @@ func TestTones(t *testing.T) {
 	for _, w := range []bridge.Widget{bridge.WidgetSelect, bridge.WidgetActionSelection, bridge.WidgetRadio} {
 		labels[render.SubmitLabel(bridge.Question{Widget: w})] = true
 	}
-	if len(labels) != 2 || !labels[render.LabelSubmit] || !labels[render.LabelContinue] {
+	if len(labels) != 3 || !labels[render.LabelOK] || !labels[render.LabelSubmit] || !labels[render.LabelContinue] {
 		t.Errorf("the buttons that send a choice are %v", labels)
 	}
 }

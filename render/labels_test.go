@@ -17,7 +17,7 @@ func TestOneLabelForOneAct(t *testing.T) {
 	t.Parallel()
 	acts := map[*regexp.Regexp][]string{
 		regexp.MustCompile(`\[([^\[\]→]+) → decline\b`):                   {render.LabelDecline},
-		regexp.MustCompile(`\[([^\[\]→]+) → submit (?:form|shown) q\d\b`): {render.LabelContinue, render.LabelSubmit},
+		regexp.MustCompile(`\[([^\[\]→]+) → submit (?:form|shown) q\d\b`): {render.LabelContinue, render.LabelSubmit, render.LabelOK},
 	}
 	for _, service := range []string{"slackmsg", "discordmsg", "telegrammsg"} {
 		golden, err := os.ReadFile(service + "/testdata/cards.txt")

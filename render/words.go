@@ -34,6 +34,7 @@ const (
 	LabelChoose     = "Choose…"
 	LabelOther      = "Something else…"
 	LabelSubmit     = "Submit"
+	LabelOK         = "OK"
 	LabelBack       = "Back"
 	LabelNext       = "Next"
 	LabelSkip       = "Skip"
@@ -82,8 +83,11 @@ func ReadTitle(i bridge.Interaction) string {
 
 // SubmitLabel returns the label of the button that sends a choice.
 func SubmitLabel(q bridge.Question) string {
-	if q.Widget == bridge.WidgetActionSelection {
+	switch q.Widget {
+	case bridge.WidgetActionSelection:
 		return LabelContinue
+	case bridge.WidgetSelect:
+		return LabelOK // the button that the Ask Widget protocol names
 	}
 	return LabelSubmit
 }

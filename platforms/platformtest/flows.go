@@ -77,14 +77,14 @@ var choices = []flow{
 		r.Choose("ana", c.at(), bridge.WidgetCheckbox)
 		c.wantAnswer(bridge.ListAnswer())
 	}},
-	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelSubmit) }},
+	{"select does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetSelect, render.LabelOK) }},
 	{"radio does nothing until one is chosen", func(r *Rig) { needsChoice(r, bridge.WidgetRadio, "Submit") }},
 	{"defaults are preselected", func(r *Rig) {
 		req := samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...)
 		d := bridge.TextAnswer("us")
 		req.Questions[0].Default = &d
 		c := r.ask(req)
-		r.Press("ana", c.at(), render.LabelSubmit)
+		r.Press("ana", c.at(), render.LabelOK)
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
 	{"another answer than the options", func(r *Rig) {

@@ -187,7 +187,7 @@ func TestInputsAtHome(t *testing.T) {
 		switch {
 		case c.Kind == "select":
 			inputs = append(inputs, c.ID)
-		case c.Label == render.LabelSubmit:
+		case c.Label == render.LabelSubmit, c.Label == render.LabelOK:
 			submits = append(submits, c.ID)
 		}
 	}

@@ -22,8 +22,11 @@ var apps = map[string]app{"slack": slack{}, "discord": discord{}, "telegram": te
 
 // submits returns the label of the control that submits options.
 func submits(w bridge.Widget) string {
-	if w == bridge.WidgetActionSelection {
+	switch w {
+	case bridge.WidgetActionSelection:
 		return "Continue"
+	case bridge.WidgetSelect:
+		return "OK"
 	}
 	return "Submit"
 }
