@@ -123,7 +123,7 @@ type SessionStatus struct {
 	Message ID `json:"message,omitempty"`
 }
 
-// SessionView holds what a message shows of the session of its interaction.
+// SessionView is the part of a message about the session of its interaction.
 type SessionView struct {
 	Status SessionStatus
 	// The other fields are set only for the message of the session. Pending lists

@@ -144,7 +144,7 @@ type Taking struct {
 // turn at its end. Later messages wait for the next turn.
 const MaxContinued = 8
 
-// SteeringNoter is a Platform that tells authors what became of their messages.
+// SteeringNoter is a Platform that tells authors whether the agent took their messages.
 type SteeringNoter interface {
 	// NoteSteering writes a text in reply to a message of a person, or changes
 	// the earlier reply. It returns the reply.

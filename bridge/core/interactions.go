@@ -138,7 +138,7 @@ func (in *interactions) Inspect(ctx context.Context, id bridge.ID) (bridge.Recor
 // turn applies a rule to the documents of an interaction, stores what it changes, and
 // returns the documents after that, with their record. If it closes the interaction, the
 // change also does what others add. All of this may be called again, because another
-// process was faster.
+// process changed the documents first.
 func (in *interactions) turn(
 	ctx context.Context, id bridge.ID, rule func(*life.Turn) error, also ...Also,
 ) (out *life.Docs, rec *bridge.Record, err error) {

@@ -24,8 +24,8 @@ type ChangedError struct{ Doc broker.Doc }
 // Error implements error.
 func (e *ChangedError) Error() string { return "the " + e.Doc.Kind + " was changed in the meantime" }
 
-// Also returns what the change that closes an interaction does as well, for the record
-// after it. It may be called again, because another process was faster.
+// Also returns additions to the change that closes an interaction, for the record after
+// it. It may be called again, because another process changed the documents first.
 type Also func(context.Context, bridge.Record) (broker.Change, error)
 
 // Interactions opens interactions, keeps them, and closes them with whoever is first.

@@ -56,7 +56,7 @@ type Decider[T any] struct {
 // A Resolver takes part in a decision of a person.
 type Resolver struct {
 	Name string
-	// Also returns what the change that stores the decision does as well; see [core.Also].
+	// Also returns additions to the change that stores the decision; see [core.Also].
 	Also core.Also
 	// Resolve follows up on the decision once it is stored.
 	Resolve func(context.Context, bridge.Record) error
@@ -136,7 +136,8 @@ func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdi
 	return nil, nil //nolint:nilnil // no objection
 }
 
-// also returns what the change that stores a decision of a person does as well.
+// also returns the additions of all resolvers to the change that stores a decision of a
+// person.
 func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error) {
 	var c broker.Change
 	for _, x := range s.Resolvers {

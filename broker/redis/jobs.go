@@ -14,19 +14,19 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// mendEvery is the interval at which a process looks for jobs whose queue is gone, and
-// mendMost the number of waiting jobs at which it looks.
+// repairEvery is the interval at which a process looks for jobs whose queue is gone, and
+// repairMost the number of waiting jobs at which it looks.
 const (
-	mendEvery = time.Minute
-	mendMost  = 10_000
+	repairEvery = time.Minute
+	repairMost  = 10_000
 )
 
-// mend requests jobs again that wait, but not in their queue: someone has deleted it.
+// repair requests jobs again that wait, but not in their queue: someone has deleted it.
 // Without that, none of them would ever become the first. They are in the order of their
 // times from then on. A job that leaves its queue in the meantime is done once more, for nothing.
-func (s *Store) mend(ctx context.Context) error {
+func (s *Store) repair(ctx context.Context) error {
 	waiting, err := s.client.ZRangeArgsWithScores(ctx, rdb.ZRangeArgs{
-		Key: s.keys.jobs(), ByScore: true, Start: "(0", Stop: "-inf", Rev: true, Count: mendMost,
+		Key: s.keys.jobs(), ByScore: true, Start: "(0", Stop: "-inf", Rev: true, Count: repairMost,
 	}).Result()
 	if err != nil {
 		return unavailable(ctx, err)
@@ -60,8 +60,8 @@ func (s *Store) mend(ctx context.Context) error {
 
 // Claim implements broker.Store.
 func (s *Store) Claim(ctx context.Context, n int, lease time.Duration) ([]broker.Job, time.Duration, error) {
-	if last := s.mended.Load(); time.Since(time.Unix(0, last)) > mendEvery && s.mended.CompareAndSwap(last, time.Now().UnixNano()) {
-		if err := s.mend(ctx); err != nil {
+	if last := s.repaired.Load(); time.Since(time.Unix(0, last)) > repairEvery && s.repaired.CompareAndSwap(last, time.Now().UnixNano()) {
+		if err := s.repair(ctx); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -53,7 +53,7 @@ type Store struct {
 	confirmed *queue // queue of the changes that wait for replicas, so that other changes do not wait; may be nil
 	ready     readiness
 	offset    atomic.Int64 // difference to the server's clock, in ns
-	mended    atomic.Int64 // when mend ran last, in ns
+	repaired  atomic.Int64 // when repair ran last, in ns
 	stop      context.CancelFunc
 	done      sync.WaitGroup
 }

@@ -67,7 +67,7 @@ func (au *Entries) Sealed(ctx context.Context) (SealedAudit, error) {
 	return out, err
 }
 
-// AuditCounts returns what Redis reports about the journal now.
+// AuditCounts returns the counts of the journal from the store.
 func (au *Entries) AuditCounts(ctx context.Context) (bridge.AuditCounts, error) {
 	c, err := au.db.Census(ctx, broker.Journal)
 	return bridge.AuditCounts{Last: c.Last, Added: c.Added, Deleted: c.Removed}, documents.Public(err)

@@ -69,7 +69,7 @@ func On(t testing.TB, db Database, seals *broker.Seals, o core.Options) *Store {
 	return &Store{s, db, seals}
 }
 
-// Documents returns what the documents of rooms are in.
+// Documents returns the documents of the rooms.
 func (s *Store) Documents() documents.DB {
 	return documents.DB{Store: s.DB, Log: slog.New(slog.DiscardHandler)}
 }
