@@ -80,7 +80,7 @@ var replied = []flow{
 		r.Has(c.at(), "City 23")
 		r.Reply("mal", c.at(), "City 2")
 		c.privately("mal", "Nothing was recorded")
-		r.Press("ana", c.at(), "Submit")
+		r.Press("ana", c.at(), "OK")
 		c.wantAnswer(bridge.TextAnswer("v23"))
 	}},
 	{"a reply does not answer what one click answers", func(r *Rig) {

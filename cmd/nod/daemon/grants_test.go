@@ -65,13 +65,14 @@ func TestCoverage(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) { policyConfig(c); rig.Auditor(c) }})
 	for what, x := range map[string]struct {
-		line string
-		want string
-		card string // shorter, because the card shows the request itself
+		line  string
+		label string // the start of the control's label
+		want  string
+		card  string // shorter, because the card shows the request itself
 	}{
-		"exact": {"make it", `For 24 hours in session "s", tester may repeat exactly this request: tool "bash", input {"command":"make it"}, prompt "May I?".`,
+		"exact": {"make it", "Approve identical requests", `For 24 hours in session "s", tester may repeat exactly this request: tool "bash", input {"command":"make it"}, prompt "May I?".`,
 			`For 24 hours in session "s", tester may repeat exactly this request.`},
-		"rule": {"git push origin", "For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location.",
+		"rule": {"git push origin", "Approve this and its rule", "For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location.",
 			"For 1 hour in session \"s\", tester may do anything that the rule \"push\" matches: `git push *`; without a location."},
 	} {
 		req := command(x.line, "s", bridge.ScopeOnce, bridge.ScopeSession)
@@ -80,14 +81,14 @@ func TestCoverage(t *testing.T) {
 			if text := plain(a.Text(s)); strings.Contains(text, x.card) {
 				t.Errorf("%s: card in %s: %s", what, s, text)
 			}
-			label := map[bool]string{true: "Approve this and", false: "More…"}[s == "slack"]
+			label := map[bool]string{true: x.label, false: "More…"}[s == "slack"]
 			r.Press("bo", a.On(s), label)
 			bo := map[string]string{"slack": "U0BO000002", "discord": "300000000000000002", "telegram": "7002"}[s]
 			r.Eventually("it is stated on "+s, func() bool {
 				return strings.Contains(r.Stated(s, bo, a.On(s).Channel), rig.Normal(s, x.card))
 			})
 		}
-		r.Decide("ana", a.On("slack"), "Approve this and")
+		r.Decide("ana", a.On("slack"), x.label)
 		rec := a.End()
 		if len(rec.Response.Covers) != 1 || rec.Response.Covers[0] != x.want {
 			t.Errorf("%s: response: %q", what, rec.Response.Covers)

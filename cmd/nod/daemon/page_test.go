@@ -147,7 +147,7 @@ func TestPage(t *testing.T) {
 	drive(t, ctx, "chooses on slack", browsing.Seen(last+`//select`),
 		browsing.Set(last+`//select`, "1"),
 		script(`[...document.querySelectorAll("#slack article:last-child select")].forEach((s) => s.dispatchEvent(new Event("change")))`),
-		browsing.Click(last+`//button[contains(., "Submit")]`))
+		browsing.Click(last+`//button[contains(., "OK")]`))
 	if got := c.End(); got.Response.Answers["q"].Text != "us" {
 		t.Errorf("the response is %s %+v, want us", got.State, got.Response)
 	}

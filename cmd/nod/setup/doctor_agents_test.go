@@ -102,6 +102,7 @@ func TestDoctorGates(t *testing.T) {
 			t.Errorf("with nod-hook %s: %+v", version, d.Findings)
 		}
 	}
+	write(filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook 1.0.0\n", 0o755)
 	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}", 0o600)
 	write(filepath.Join(dir, ".claude", "settings.json"), "{}", 0o600)
 	for event, want := range map[string]bridge.FindingStatus{"PreToolUse": bridge.FindingFailed, "PermissionRequest": bridge.FindingOK} {
