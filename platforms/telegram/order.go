@@ -1,7 +1,9 @@
 package telegram
 
 import (
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -16,7 +18,14 @@ type order struct {
 
 	mu     sync.Mutex
 	last   int64
-	newest map[string]int64 // by card, until it is drawn
+	newest map[string]change // by card
+}
+
+// change is the newest change of a card. It is kept after it was drawn, because the
+// drawing of an older change may begin later, until [afterwards] ends that drawing.
+type change struct {
+	turn int64
+	at   time.Time
 }
 
 // drawing draws a change of a card, unless there is a newer change.
@@ -34,27 +43,22 @@ func (p *poster) inOrder(card bridge.MessageRef, record func() (bridge.Verdict, 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.newest == nil {
-		o.newest = map[string]int64{}
+		o.newest = map[string]change{}
 	}
 	o.last++
-	turn := o.last
-	o.newest[key] = turn
+	turn, now := o.last, time.Now()
+	maps.DeleteFunc(o.newest, func(_ string, c change) bool { return now.Sub(c.at) > 2*afterwards })
+	o.newest[key] = change{turn, now}
 	return v, func(draw func() error) error { return o.draw(key, turn, draw) }, nil
 }
 
 func (o *order) draw(key string, turn int64, draw func() error) error {
 	defer o.drawings.Lock(key)()
 	o.mu.Lock()
-	stale := o.newest[key] > turn
+	stale := o.newest[key].turn > turn
 	o.mu.Unlock()
 	if stale {
 		return nil
 	}
-	err := draw()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.newest[key] == turn {
-		delete(o.newest, key)
-	}
-	return err
+	return draw()
 }
