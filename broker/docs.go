@@ -180,16 +180,21 @@ func (ds Docs[T]) Update(ctx context.Context, s Store, id string, rule func(v *T
 	return done, err
 }
 
-// retryFor is the time for which a change is retried.
-const retryFor = time.Second
+// A change is retried for this time, and at least as often as this, because a store that
+// takes long would otherwise allow one or two attempts.
+const (
+	retryFor   = time.Second
+	retryLeast = 8
+)
 
 // Retry calls try again, after a random delay, while it returns a *[Stale] or
-// an [Untimely], for at most a second. After that, it returns the error.
+// an [Untimely]. After a second and at least eight calls, or when ctx ends, it returns
+// the error.
 func Retry(ctx context.Context, try func() error) error {
 	end := time.Now().Add(retryFor)
 	for n := 0; ; n++ {
 		err := try()
-		if err == nil || !errors.As(err, new(*Stale)) && !errors.As(err, new(Untimely)) || time.Now().After(end) {
+		if err == nil || !errors.As(err, new(*Stale)) && !errors.As(err, new(Untimely)) || n >= retryLeast-1 && time.Now().After(end) {
 			return err
 		}
 		if n == 0 {

@@ -1,11 +1,13 @@
 package broker_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nodbridge/nod/broker"
@@ -135,5 +137,39 @@ func TestWith(t *testing.T) {
 	}
 	if name, queue := (broker.Job{Name: broker.InQueue("a:b:1", "q")}).Parts(); name != "a:b:1" || queue != "q" {
 		t.Errorf("the parts are %q, %q", name, queue)
+	}
+}
+
+// TestRetry checks how often a change is retried whose documents others change, however
+// long an attempt takes.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		takes       time.Duration
+		least, most int
+	}{
+		"a fast store":              {time.Millisecond, 9, 200},
+		"a store that takes longer": {400 * time.Millisecond, 8, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				calls, began := 0, time.Now()
+				err := broker.Retry(t.Context(), func() error {
+					calls++
+					time.Sleep(c.takes)
+					return &broker.Stale{}
+				})
+				if !errors.As(err, new(*broker.Stale)) || calls < c.least || calls > c.most || time.Since(began) < time.Second {
+					t.Errorf("%d calls in %s: %v", calls, time.Since(began), err)
+				}
+			})
+		})
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	calls := 0
+	if err := broker.Retry(over, func() error { calls++; return &broker.Stale{} }); !errors.Is(err, context.Canceled) || calls > 2 {
+		t.Errorf("after the end of the context: %d calls, %v", calls, err)
 	}
 }
