@@ -17,24 +17,25 @@ import (
 type Action struct {
 	// Head names the action: "Run `make deploy`".
 	Head []Span
-	// Short is Head for a closed card. It differs if Head does not name the
-	// object itself.
+	// Short is the headline of a closed card. It differs from Head if Head does
+	// not name the object.
 	Short []Span
 	// Verb is the label of the approving control: "Run command".
 	Verb string
 	// Rest is the part of the input that Head does not show.
 	Rest []Block
-	// Origin names the host, the directory and the account, if the input does.
+	// Origin lists the host, the directory and the account that the input
+	// names.
 	Origin []string
 	// Program is the path of the program that runs, if the input names it.
 	Program string
 	// Stdin names what the program reads from standard input, if nod does not
 	// show it.
 	Stdin  string
-	size   string // how long a script is; empty for a short one
-	names  string // what Head names, in full: a command, a path, an address or a tool
+	size   string // length of a script; empty for a short one
+	names  string // full text of what Head names: a command, a path, an address or a tool
 	leads  bool   // Head holds the first line of the prompt
-	listed []Span // Head in a list, if it differs: with the start of the command
+	listed []Span // Head in a list, if it differs: it shows the start of the command
 	rest   func() []Block
 }
 
@@ -70,14 +71,13 @@ const (
 	maxListed      = 160
 )
 
-// fitsHead reports whether a text can be part of a headline: it is short and
-// reads the same there.
+// fitsHead reports whether a text is short enough for a headline and looks the
+// same there.
 func fitsHead(s string, limit int) bool {
 	return s != "" && Runes(s) <= limit && Clean(s) == s && !strings.ContainsAny(s, "`\n\r\t") &&
 		strings.TrimSpace(s) == s && !strings.Contains(s, "  ")
 }
 
-// ActionOf returns the action of an approval.
 func ActionOf(i bridge.Interaction) Action {
 	act := describe(i)
 	if act.rest != nil {
@@ -141,8 +141,8 @@ func interpreted(i bridge.Interaction, name string, fields map[string]any) (Acti
 	return Action{}, false
 }
 
-// unsaid returns the fields of a command without a description that the card
-// quotes word for word.
+// unsaid returns the fields of a command, without a description that the card
+// quotes verbatim.
 func unsaid(i bridge.Interaction, fields map[string]any) map[string]any {
 	text, ok := fields["description"].(string)
 	if !ok {
@@ -157,7 +157,8 @@ func unsaid(i bridge.Interaction, fields map[string]any) map[string]any {
 	return fields
 }
 
-// without returns the fields other than one. It is nil if there are none.
+// without returns the fields except for one. It returns nil if no other field
+// exists.
 func without(fields map[string]any, name string) map[string]any {
 	if _, has := fields[name]; has && len(fields) == 1 {
 		return nil
@@ -178,8 +179,8 @@ func isEmpty(input json.RawMessage) bool {
 	return len(s) == 0 || string(s) == "null" || string(s) == "{}"
 }
 
-// prompted is the action of an approval without an input. Its headline names
-// the tool, or only says who asks.
+// prompted returns the action of an approval without an input. Its headline
+// names the tool, or only the agent.
 func prompted(i bridge.Interaction) Action {
 	if tool := i.Approval.Tool; tool != "" {
 		return called(tool)
@@ -193,8 +194,8 @@ func prompted(i bridge.Interaction) Action {
 	return Action{Head: head, Short: doc[0].Spans, Verb: LabelAllow, leads: true}
 }
 
-// toolName returns the name of a tool in the form that people know:
-// mcp__files__read is "files › read".
+// toolName returns the display name of a tool: mcp__files__read becomes "files
+// › read".
 func toolName(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		if server, name, ok := strings.Cut(rest, "__"); ok && server != "" && name != "" {
@@ -261,7 +262,7 @@ func command(fields map[string]any) (Action, bool) {
 	return act, true
 }
 
-// sizeOf returns the size of a script that no one reads at a glance.
+// sizeOf returns the size of a script that is too long to read at a glance.
 func sizeOf(script string) string {
 	if len(script) < 10_000 {
 		return ""
@@ -269,8 +270,8 @@ func sizeOf(script string) string {
 	return " (" + Count(len(script)/1000) + " KB)"
 }
 
-// popShort removes a text from fields if it is short enough for the line that
-// says who asks. A longer text stays, and is shown in full with the input.
+// popShort removes a text from fields if it fits the line that names the agent.
+// A longer text stays, and the card shows it in full with the input.
 func popShort(fields map[string]any, name string) (string, map[string]any) {
 	s, rest := pop(fields, name)
 	if !fitsHead(s, maxHeadObject) {
@@ -279,10 +280,10 @@ func popShort(fields map[string]any, name string) (string, map[string]any) {
 	return s, rest
 }
 
-// pop removes a text from fields.
+// pop removes a text from fields and returns both.
 func pop(fields map[string]any, name string) (string, map[string]any) {
 	s, _ := fields[name].(string)
-	if s == "" { // the card shows nothing for it
+	if s == "" { // an empty text shows nothing
 		return "", fields
 	}
 	return s, without(fields, name)
@@ -326,8 +327,8 @@ func fileAction(tool string, fields map[string]any) (Action, bool) {
 // fullDiff returns a line diff without headers that keeps every unchanged line.
 func fullDiff(was, now string) string { return lineDiff(was, now, strings.Count(was, "\n")+2) }
 
-// lineDiff returns a line diff without headers that keeps some unchanged lines
-// around each change. A line with an ellipsis stands for those that are left out
+// lineDiff returns a line diff without headers that keeps the given number of
+// unchanged lines around each change. An ellipsis replaces the omitted lines
 // between changes.
 func lineDiff(was, now string, around int) string {
 	edits := udiff.Lines(was+"\n", now+"\n")

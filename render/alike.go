@@ -10,28 +10,28 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// exact returns a text of an input with every character that Clean would drop or
-// that people would not see, and with the length of long gaps.
+// exact returns a text of an input in which invisible characters are code
+// points, and long gaps show their length.
 func exact(s string) string { return gaps(inky(s), "") }
 
-// exactName is exact for a name within a sentence, where a line end is a character
-// as any other.
+// exactName is exact for a name within a sentence, where a line end is shown as
+// a code point too.
 func exactName(s string) string { return exact(strings.ReplaceAll(s, "\n", codePoint('\n'))) }
 
-// exactDiff is exact for a diff.
+// exactDiff is exact for a diff, whose lines start with a mark.
 func exactDiff(s string) string { return gaps(inky(s), "+- ") }
 
-// inky returns a text in which every character that has no ink is a code point,
+// inky returns a text in which every character without ink is a code point,
 // except spaces, tabs and line ends.
 func inky(s string) string { return Clean(strings.ReplaceAll(s, "\r", codePoint('\r'))) }
 
 func codePoint(r rune) string { return fmt.Sprintf("⟨U+%04X⟩", r) }
 
-// windows is the line end of some files.
+// windows is the line end of files from Windows.
 const windows = "\r\n"
 
-// unixLines returns texts with the usual line ends, and reports whether each
-// line of all of them ended with CR and LF. Otherwise the texts stay unchanged.
+// unixLines replaces CR LF by LF, and reports whether every line of every text
+// ended with CR LF. Otherwise it returns the texts unchanged.
 func unixLines(texts ...string) ([]string, bool) {
 	found := false
 	for _, s := range texts {
@@ -51,8 +51,8 @@ func unixLines(texts ...string) ([]string, bool) {
 	return out, true
 }
 
-// shellBlock returns a command as code. A shell passes CR on, so it is shown even
-// at the end of each line.
+// shellBlock returns a command as code. A shell passes CR on to the program, so
+// CR is shown even at the end of each line.
 func shellBlock(cmd string) []Block { return []Block{{Kind: Code, Text: exact(cmd), Lang: "sh"}} }
 
 // codeBlock returns the text of a file as code.
@@ -68,8 +68,8 @@ func codeBlock(s, lang string) []Block {
 	return []Block{block}
 }
 
-// revealed returns a diff in which no removed line looks like an added line next
-// to it: the characters by which they differ are shown as code points.
+// revealed returns a diff in which a removed line never looks the same as an
+// added line next to it: the characters that differ are shown as code points.
 func revealed(diff string) string {
 	lines := strings.Split(diff, "\n")
 	for from := 0; from < len(lines); {
@@ -87,7 +87,8 @@ func revealed(diff string) string {
 
 func isChange(line string) bool { return strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") }
 
-// revealPairs compares line n of a change, if it is removed, with the added ones.
+// revealPairs compares line n of a change, if it is removed, with the added
+// lines.
 func revealPairs(lines []string, n int) {
 	was := lines[n]
 	if was[0] != '-' {
@@ -100,7 +101,7 @@ func revealPairs(lines []string, n int) {
 	}
 }
 
-// alike maps characters to the common ones that they look like.
+// alike maps characters to the common characters that they resemble.
 var alike = strings.NewReplacer(pairs(
 	"аАвВсСеЕеНіІјЈкКмМоОрРѕЅтТхХуУԁԛһαΑΒεΕΖΗιΙκΚΜνΝοΟρΡΤυΥχΧ’‘ʼ′“”–—‐‑−",
 	"aABBcCeEeHiIjJkKmMoOpPsSTTxXyYdqhaABeEZHiIkKMvNoOpPTuYxX''''\"\"-----")...)
@@ -118,9 +119,9 @@ func pairs(from, to string) []string {
 // maxAlike is the number of words with look-alike letters that a card names.
 const maxAlike = 3
 
-// lookalikes names the words of a text whose letters look like others: those that
-// mix alphabets, and those that have no letter of their own. It is empty if there
-// are none.
+// lookalikes names the words of a text whose letters resemble other letters:
+// words that mix alphabets, and words that consist only of such letters. It
+// returns an empty string if the text has none.
 func lookalikes(s string) string {
 	var found []string
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
@@ -134,12 +135,12 @@ func lookalikes(s string) string {
 	return strings.Join(found, "; ")
 }
 
-// identical are the letters of other alphabets that no one can tell from a Latin
-// one, in any font.
+// identical lists letters of other alphabets that look like a Latin letter in
+// every font.
 const identical = "АВСЕНІЈКМОРЅТХаеорсухѕіјһԁԛΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
 
-// lookalike describes the first letter of a word that looks like a Latin one next
-// to Latin letters, or in a word of which every letter does.
+// lookalike describes the first letter of a word that resembles a Latin letter,
+// if the word also has Latin letters or consists only of such letters.
 func lookalike(word string) string {
 	odd, latin, own := rune(0), false, false
 	for _, r := range word {
@@ -171,7 +172,7 @@ func alphabet(r rune) string {
 	return "a"
 }
 
-// look returns a text that is the same for lines that people cannot tell apart.
+// look returns the same text for lines that people cannot tell apart.
 func look(s string) string {
 	s = alike.Replace(norm.NFKC.String(strings.ReplaceAll(s, "\r", "")))
 	s = strings.TrimRightFunc(s, unicode.IsSpace)

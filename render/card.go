@@ -10,27 +10,26 @@ import (
 
 // Card is the content of a message, without its controls.
 type Card struct {
-	// Head is the first line: what people decide, or how it ended. It is
-	// never shortened, because it may hold all of what is decided.
+	// Head is the first line: the decision to make, or the outcome. It is never
+	// shortened, because it may hold the complete action.
 	Head []Span
 	// Notice is the text of a notification: one line, never empty.
 	Notice string
 	// From names the agent and the origin of the request.
 	From string
-	// Body is the rest of the request: facts, what the agent says, and the
-	// input of a tool. It must be shown in full before the card may be
-	// answered.
+	// Body is the rest of the request: facts, the agent's text, and the input
+	// of a tool. It must be shown in full before the card may be answered.
 	Body []Block
-	// Questions are listed if there are several, or if options have more text
-	// than fits their controls.
+	// Questions lists the questions if there are several, or if the controls
+	// cannot hold the text of the options.
 	Questions []Block
-	// Closing says why and when it ended. It is empty while the request is
-	// pending.
+	// Closing states why and when the request was closed. It is empty while the
+	// request is pending.
 	Closing []Block
 	// Due is the line with the deadline. It is empty once the card is closed.
 	Due    []Span
 	Closed bool
-	asks   []Span // what a form asks for, without the words around it
+	asks   []Span // text of a form, without the words around it
 	// Whole means that the body must be delivered in full.
 	Whole bool
 }
@@ -53,20 +52,20 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 	c := Card{Closed: r.State.Final(), Closing: closing(v)}
 	c.Whole = !c.Closed
 	if i.Kind == bridge.KindNotice {
-		c.Closed, c.Closing, c.Whole = true, nil, true // people see a notice in one state only
+		c.Closed, c.Closing, c.Whole = true, nil, true // a notice has only one state
 	}
 	fields := i.Fields()
 	question := headlineOf(i, fields)
 	subject := c.fill(v, question)
 	c.Notice = previewed(r, notice(r, c.Head, subject))
-	if i.LonePlan() { // its buttons and its headline show the question
+	if i.LonePlan() { // the headline and the buttons show the question
 		c.Questions = planFeedback(r, fields)
 		if !c.Closed {
 			c.Questions = []Block{Para("Approving lets " + Line(i.Agent) + " start, but does not approve its commands. To refuse, request changes.")}
 		}
 		return c
 	}
-	elsewhere := func(f bridge.Field) bool { // in a dialog, or one after the other
+	elsewhere := func(f bridge.Field) bool { // in a dialog, or one field at a time
 		return !c.Closed && !v.Waiting && len(fields) > 1 && !needsCard(f)
 	}
 	for n, f := range fields {
@@ -82,7 +81,7 @@ func NewCard(v bridge.View, listOptions func(bridge.Question) bool) Card {
 		if question != nil {
 			f.Text, f.Header = "", ""
 		}
-		list := v.Waiting || listOptions(f.Question) // a card that waits has no controls
+		list := v.Waiting || listOptions(f.Question) // a waiting card has no controls
 		c.Questions = append(c.Questions, fieldBlocks(r, f, n, len(fields) > 1, list)...)
 	}
 	return c
@@ -104,7 +103,7 @@ func planFeedback(r bridge.Record, fields []bridge.Field) []Block {
 }
 
 // fill writes the headline, the origin and the body, and returns the subject of
-// a notification. Question is the headline that the only question makes, or nil.
+// a notification. Question is the only question as a headline, or nil.
 func (c *Card) fill(v bridge.View, question []Block) string {
 	r := v.Record
 	i := r.Interaction
@@ -169,8 +168,8 @@ func titleOf(head []Span) []Block {
 // maxLead is the length of a headline, in characters.
 const maxLead = 120
 
-// leadingLine returns the question or the prompt as a headline, if it is one
-// short line, and the rest of the prompt.
+// leadingLine returns the question or the prompt as a headline, if it is a
+// single short line, and the rest of the prompt.
 func leadingLine(i bridge.Interaction, question, prompt []Block) (head []Span, rest []Block) {
 	switch {
 	case i.Kind == bridge.KindNotice || i.LonePlan():
@@ -186,8 +185,8 @@ func leadingLine(i bridge.Interaction, question, prompt []Block) (head []Span, r
 	return nil, prompt
 }
 
-// headlineOf returns the only question of a request as a document, if it is one
-// short line that can be the headline, and nil otherwise.
+// headlineOf returns the only question of a request as a document if it is a
+// single short line, which can be the headline. Otherwise it returns nil.
 func headlineOf(i bridge.Interaction, fields []bridge.Field) []Block {
 	if len(fields) != 1 || i.LonePlan() || fields[0].Text == "" || fields[0].Part != "" {
 		return nil
@@ -220,8 +219,8 @@ func errorBlock(i bridge.Interaction, closed bool) []Block {
 	return []Block{{Kind: Paragraph, Spans: []Span{{Text: "⚠️ "}, {Text: "Asked again: ", Bold: true}, {Text: Clean(i.Error)}}}}
 }
 
-// approvedAs returns the interaction of a record with the input that a person approved,
-// if that is another than the agent asked for.
+// approvedAs returns the interaction of a record with the input that a person
+// approved, if the person edited it.
 func approvedAs(r bridge.Record) bridge.Interaction {
 	i := r.Interaction
 	if r.State == bridge.StateApproved && r.Response != nil && len(r.Response.Input) > 0 && !i.CompletedView.Hidden() {
@@ -238,7 +237,7 @@ func approvedAs(r bridge.Record) bridge.Interaction {
 func approvalBody(r bridge.Record, act Action) []Block {
 	i := r.Interaction
 	closed := r.State.Final()
-	out := make([]Block, 0, 3+len(act.Rest)) // room for the usual blocks
+	out := make([]Block, 0, 3+len(act.Rest)) // for the usual number of blocks
 	if closed {
 		action := slices.Clone(act.Short)
 		for n := range action {
@@ -252,7 +251,7 @@ func approvalBody(r bridge.Record, act Action) []Block {
 		out = append(out, Block{Kind: Quote, Inner: quoted(i, said)})
 	}
 	out = append(out, act.Rest...)
-	if !closed { // longer approvals state what they cover before they can be given
+	if !closed { // a longer approval states its coverage before a person can give it
 		out = append(out, scopeNote(i, bridge.ScopeOnce)...)
 	}
 	if len(out) == 0 {
@@ -332,7 +331,7 @@ func fieldBlocks(r bridge.Record, f bridge.Field, n int, several, listOptions bo
 	return out
 }
 
-// given returns an answer as the closed card shows it.
+// given returns an answer in the form of the closed card.
 func given(r bridge.Record, f bridge.Field) string {
 	a := f.FieldAnswer(r.Interaction, r.Response.Answers)
 	switch {
@@ -370,8 +369,8 @@ func unchosen(r bridge.Record, f bridge.Field) []Block {
 	return []Block{{Kind: Paragraph, Spans: []Span{{Text: Cut(label+strings.Join(left, " · "), maxUnchosen, Runes), Italic: true}}}}
 }
 
-// OptionList lists the options of a question with their descriptions, under the
-// numbers that [OptionLabel] shows on controls.
+// OptionList lists the options of a question with their descriptions. The
+// numbers are those that [OptionLabel] shows on controls.
 func OptionList(q bridge.Question) Block {
 	b := Block{Kind: List, Start: 1}
 	for _, o := range q.Options {
@@ -388,8 +387,8 @@ func OptionList(q bridge.Question) Block {
 	return b
 }
 
-// OptionLabel returns the text on the control of option n: the label, or if
-// that does not fit, its number in the list and its start.
+// OptionLabel returns the text on the control of option n: the label if it
+// fits, otherwise its number in the list and its start.
 func OptionLabel(q bridge.Question, n, limit int, unit Unit) string {
 	s := Line(q.Options[n].Text())
 	if unit(s) <= limit {

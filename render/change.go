@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// fileChange is the change of one file, as protocols for editors describe it.
+// fileChange is a change of one file, in the form that editor protocols use.
 type fileChange struct {
 	path, now string
 	was       *string // nil for a new file
 }
 
-// fileChanges removes the changes in the field diffs from the fields of an input.
-// It returns none if the field has anything else.
+// fileChanges returns the file changes in the field diffs, and the other
+// fields. If diffs holds anything else, it returns no changes and all fields.
 func fileChanges(fields map[string]any) ([]fileChange, map[string]any) {
 	list, ok := fields["diffs"].([]any)
 	if !ok {
@@ -51,8 +51,8 @@ func (c fileChange) blocks() []Block {
 	return append(out, changed(*c.was, c.now)...)
 }
 
-// patches renders a list of changes of which each has a path and a diff, as Codex
-// reports them. It reports false for any other input.
+// patches renders a list of changes with a path and a diff each, which Codex
+// reports. It reports false for any other input.
 func patches(input json.RawMessage) ([]Block, bool) {
 	var list []map[string]any
 	dec := json.NewDecoder(bytes.NewReader(input))
@@ -74,7 +74,7 @@ func patches(input json.RawMessage) ([]Block, bool) {
 }
 
 // edit returns the change of a file as a diff with every line of the old and
-// the new text, and the fields that it does not show.
+// the new text, and the fields that the diff does not show.
 func edit(fields map[string]any) ([]Block, map[string]any) {
 	if diff, rest := take(fields, "diff", "patch"); diff != "" {
 		return codeBlock(diff, "diff"), rest
@@ -91,7 +91,7 @@ func edit(fields map[string]any) ([]Block, map[string]any) {
 	return content(fields)
 }
 
-// content removes the whole text of a file from the fields.
+// content removes the full text of a file from the fields.
 func content(fields map[string]any) ([]Block, map[string]any) {
 	if text, ok := fields["content"].(string); ok {
 		return written(text), without(fields, "content")
@@ -99,7 +99,7 @@ func content(fields map[string]any) ([]Block, map[string]any) {
 	return nil, fields
 }
 
-// replacement returns one replacement of a text as a diff. It reports false if
+// replacement returns a single text replacement as a diff. It reports false if
 // the fields hold none.
 func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
 	was, ok1 := fields["old_string"].(string)
@@ -120,7 +120,7 @@ func replacement(fields map[string]any) ([]Block, map[string]any, bool) {
 	return append(blocks, changed(was, now)...), rest, true
 }
 
-// changed returns the replacement of a text as a diff with every line of both.
+// changed returns a text replacement as a diff with every line of both texts.
 func changed(was, now string) []Block {
 	texts, crlf := unixLines(was, now)
 	was, now = texts[0], texts[1]
@@ -178,8 +178,9 @@ func replacements(fields map[string]any) ([]Block, map[string]any, bool) {
 	return out, rest, true
 }
 
-// cell returns the change of a notebook's cell. The input has only the new
-// text, so only that is shown. It reports false if the fields hold none.
+// cell returns the change of a notebook cell. It shows only the new text,
+// because the input does not have the old one. It reports false if the fields
+// hold no cell.
 func cell(fields map[string]any) ([]Block, map[string]any, bool) {
 	now, ok := fields["new_source"].(string)
 	if !ok {

@@ -8,13 +8,13 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Clean replaces invisible characters by their code points.
+// Clean replaces invisible characters with their code points.
 func Clean(s string) string { return visible.Text(s) }
 
 // Line returns Clean(s) on one line.
 func Line(s string) string { return visible.Line(s) }
 
-// Unit measures text the way a platform counts it.
+// Unit measures the length of a text in the units that a platform counts.
 type Unit func(string) int
 
 // Runes counts Unicode code points.
@@ -61,7 +61,7 @@ func Cut(s string, limit int, unit Unit) string {
 }
 
 // Split cuts s into pieces of at most limit units, at line ends if possible.
-// Joined, the pieces are s.
+// The concatenation of the pieces is s.
 func Split(s string, limit int, unit Unit) []string {
 	var pieces []string
 	var b strings.Builder
@@ -92,7 +92,7 @@ func Split(s string, limit int, unit Unit) []string {
 				add(cluster, unit(cluster))
 				continue
 			}
-			for _, r := range cluster { // combining marks that are longer than a message
+			for _, r := range cluster { // combining marks that exceed a message
 				add(string(r), unit(string(r)))
 			}
 		}

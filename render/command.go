@@ -2,9 +2,9 @@ package render
 
 import "github.com/nodbridge/nod/bridge"
 
-// Command returns the command of an approval, and whether it is exactly what
-// runs: nothing in it is redacted or invisible, and no other program takes its
-// place.
+// Command returns the command of an approval, and reports whether exactly this
+// command runs: no part of it is redacted or invisible, and no other program
+// replaces it.
 func Command(i bridge.Interaction) (string, bool) {
 	if i.Approval == nil || i.Redacted > 0 || i.RedactedCommand {
 		return "", false

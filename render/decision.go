@@ -39,7 +39,7 @@ func DecisionLabel(i bridge.Interaction, d bridge.Decision) string {
 	return label
 }
 
-// longer returns the coverage of a longer approval in one of three words:
+// longer returns one of three texts about the coverage of a longer approval:
 // repeats of the request, everything that a rule matches, or everything that
 // the agent remembers.
 func longer(i bridge.Interaction, repeats, rule, kept string) string {
@@ -52,15 +52,15 @@ func longer(i bridge.Interaction, repeats, rule, kept string) string {
 	return repeats
 }
 
-// maxOption is the length of the agent's name for an option on a control, in
-// characters. The whole name is in the text above the control.
+// maxOption is the maximum length, in characters, of the agent's name for an
+// option on a control. The text above the control has the complete name.
 const maxOption = 40
 
 // Ordered returns the indexes of an approval's decisions in the order of their
-// controls: the plainest come first.
+// controls: the decisions on the card come first.
 func Ordered(i bridge.Interaction) []int { return append(i.OnCard(), i.More()...) }
 
-// maxName is the length of an agent's name on a control, in characters.
+// maxName is the maximum length of an agent's name on a control, in characters.
 const maxName = 20
 
 // Tone is the look of a control.
@@ -74,8 +74,8 @@ const (
 )
 
 // DecisionTone returns the tone of the control for a decision. Only the
-// narrowest approval stands out, and none does if the agent requests that. To
-// deny is the safe choice.
+// narrowest approval stands out, and none does if the agent requests that.
+// Denying is the safe choice.
 func DecisionTone(i bridge.Interaction, d bridge.Decision) Tone {
 	switch {
 	case d != bridge.DecideOnce || i.Approval.DefaultNo:
@@ -96,15 +96,16 @@ type TypedInput struct {
 	// Text states what the decision covers. It is shown above the input.
 	Text      []Block
 	MaxLength int // in characters
-	// Ask is the instruction for platforms where the input is a reply to a
+	// Ask is the instruction on platforms where people type a reply to a
 	// message.
 	Ask string
-	// Exact follows Ask: the only text that counts. It is empty if any text does.
+	// Exact follows Ask: the only text that nod accepts. It is empty if nod
+	// accepts any text.
 	Exact string
 }
 
-// Typed returns the text input that a control of an approval, or of the message
-// of a session, opens.
+// Typed returns the text input that a control opens. The control is on an
+// approval or on the message of a session.
 func Typed(f bridge.Form) TypedInput {
 	i := f.View.Record.Interaction
 	switch f.Control.Option {
@@ -147,11 +148,12 @@ func Typed(f bridge.Form) TypedInput {
 	}
 }
 
-// hintRespond says what an answer instead of an approval does.
+// hintRespond states what happens after an answer instead of an approval.
 const hintRespond = "The agent gets your text as the result. The call does not run."
 
-// confirmation returns the input for the typed confirmation of an approval. Its button
-// has the label of the control that opened it, if that fits every platform.
+// confirmation returns the input for the typed confirmation of an approval. Its
+// button has the label of the control that opened it, if that label fits on
+// every platform.
 func confirmation(a bridge.Approval, label string, text []Block) TypedInput {
 	want, title, submit := Line(a.Confirm), label, label
 	if Runes(label) > maxSubmit {
@@ -164,16 +166,16 @@ func confirmation(a bridge.Approval, label string, text []Block) TypedInput {
 	}
 }
 
-// maxSubmit is the length of the label of the button that sends an input, in
-// characters.
+// maxSubmit is the maximum length of the label of the button that sends an
+// input, in characters.
 const maxSubmit = 24
 
 // ConfirmLabel returns the label of the input for the typed confirmation of an
 // approval.
 func ConfirmLabel(a bridge.Approval) string { return "Type to confirm: " + Line(a.Confirm) }
 
-// ScopeNotes describes what each longer approval covers beyond the request, for a
-// page that has the controls of all decisions below the card.
+// ScopeNotes describes the coverage of each longer approval beyond the request.
+// It is for a page that has the controls of all decisions below the card.
 func ScopeNotes(i bridge.Interaction) []Block {
 	return append(scopeNote(i, bridge.ScopeSession), scopeNote(i, bridge.ScopeAlways)...)
 }
@@ -190,8 +192,8 @@ func scopeNote(i bridge.Interaction, s bridge.Scope) []Block {
 	return out
 }
 
-// covered describes what the approval of a closed card covers. The card shows the
-// request, which is not repeated.
+// covered describes the coverage of the approval on a closed card. It does not
+// repeat the request, which the card shows.
 func covered(r bridge.Record) []Block {
 	if r.State != bridge.StateApproved || r.Response == nil {
 		return nil
@@ -221,7 +223,7 @@ func change(r bridge.Record) []Block {
 	asked, approved := *r.Interaction.Approval, *r.Interaction.Approval
 	approved.Input = r.Response.Input
 	was, now := changedText(Input(asked), Input(approved))
-	if was == now { // they differ in a way that only JSON shows
+	if was == now { // only their JSON differs
 		was, now = asked.EditText(), approved.EditText()
 	}
 	return []Block{
@@ -233,8 +235,8 @@ func change(r bridge.Record) []Block {
 // changeContext is the number of unchanged lines around a change.
 const changeContext = 2
 
-// changedText returns the texts of the blocks in which two inputs differ, as their
-// cards show them.
+// changedText returns the texts of the blocks in which the cards of two inputs
+// differ.
 func changedText(was, now []Block) (string, string) {
 	text := func(b Block) string { return b.Text + headText(b.Spans) }
 	var before, after []string

@@ -1,12 +1,12 @@
 // Package render turns a view into text and structure that every platform can
-// show: a [Card], built of [Block]s. It is a pure function of its input: no
-// clock, no I/O, no globals. The packages below it write the card in the markup
-// of one platform and within that platform's limits. Words that appear on every
-// platform belong here; limits and layout belong in those packages.
+// show: a [Card] of [Block]s. It is a pure function of its input: no clock, no
+// I/O, no globals. The packages below it write the card in the markup of one
+// platform and within the limits of that platform. Words that appear on every
+// platform belong here. Limits and layout belong in those packages.
 //
-// All text in a card is plain: text from an agent or a person has been cleaned
-// of characters that hide or reorder others, and contains no markup. The
-// package of each platform must escape it.
+// All text in a card is plain. Text from an agent or a person contains no
+// markup and no characters that hide or reorder others. The package of each
+// platform must escape it.
 package render
 
 import "github.com/nodbridge/nod/bridge"
@@ -39,11 +39,11 @@ const (
 type Span struct {
 	Text                       string
 	Bold, Italic, Strike, Code bool
-	URL                        string // of a link; in what an agent wrote, Text is the URL itself
+	URL                        string // of a link; in an agent's text, Text is the URL itself
 	Time                       int64  // Unix seconds, for platforms that show local time; Text is the fallback
-	Exact                      bool   // of a Time: with seconds
-	// Mention is the person or the group that the text names and the platform
-	// notifies. It is nil for other texts.
+	Exact                      bool   // a Time with seconds
+	// Mention is the person or group that the text names and that the platform
+	// notifies. It is nil for any other text.
 	Mention *bridge.Mention
 }
 

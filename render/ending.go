@@ -9,7 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// ending is the headline of a closed request: how it ended, and by whom.
+// ending returns the headline of a closed request: the outcome, and the person
+// who caused it.
 func ending(r bridge.Record) string {
 	i := r.Interaction
 	switch {
@@ -84,7 +85,8 @@ func denied(r bridge.Record) string {
 	return "❌ Denied" + who
 }
 
-// answered names the option that a person chose if there was only one question.
+// answered returns the headline of an answered request. It names the chosen
+// option if there is only one question and a click answers it.
 func answered(r bridge.Record) string {
 	a := r.Response.Actor
 	if a == nil {
@@ -102,7 +104,7 @@ func answered(r bridge.Record) string {
 	return "✅ " + name + " answered"
 }
 
-// chosen returns the option that a person chose if there was only one question
+// chosen returns the option that a person chose, if there is only one question
 // and a click answers it.
 func chosen(r bridge.Record) string {
 	f, lone := r.Interaction.Lone()
@@ -165,7 +167,7 @@ func cancelled(r bridge.Record) string {
 		return "🚫 Cancelled by " + Line(by.Display())
 	}
 	if s := terminal[r.Response.Reason]; s != "" {
-		if r.Interaction.Kind != bridge.KindApproval { // "dismissed" means either
+		if r.Interaction.Kind != bridge.KindApproval { // "dismissed" can mean either
 			s = strings.Replace(s, "Not approved", "Not answered", 1)
 		}
 		return s
@@ -173,8 +175,8 @@ func cancelled(r bridge.Record) string {
 	return "🚫 Cancelled by " + Line(r.Interaction.Agent)
 }
 
-// terminal holds the headlines of requests that the person at the agent's
-// terminal, or in its editor, settled, by reason.
+// terminal holds the headlines of requests that a person settled at the agent's
+// terminal or in its editor, by reason.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
 	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
@@ -183,7 +185,8 @@ var terminal = map[string]string{
 	bridge.ReasonInProcess: "⌨️ Answered in the agent's process",
 }
 
-// tooLate explains the end of a request that was decided at the terminal before.
+// tooLate explains the outcome of a request that was decided at the terminal
+// first.
 func tooLate(r bridge.Record) string {
 	if r.Completion.Ran == bridge.ReasonAnswered {
 		return "That came too late: the terminal had been answered."
@@ -191,8 +194,8 @@ func tooLate(r bridge.Record) string {
 	return "That came too late: the call had been allowed at the terminal."
 }
 
-// refused reports whether a closed approval did not permit its action. What a
-// person answered at the terminal is not known here.
+// refused reports whether a closed approval did not permit its action. nod does
+// not know the answer that a person gave at the terminal.
 func refused(r bridge.Record) bool {
 	if r.Overruled() {
 		return false
@@ -215,8 +218,8 @@ func place(platform string) string {
 	return "in " + Platform(platform)
 }
 
-// closing returns the text below a closed card: why it ended so, what it
-// covers, when and where, whether the agent has the response, and its result.
+// closing returns the text below a closed card: the reason, the coverage, the
+// time and platform, whether the agent has the response, and its result.
 func closing(v bridge.View) []Block {
 	r := v.Record
 	if r.Response == nil {
@@ -225,8 +228,8 @@ func closing(v bridge.View) []Block {
 	return append(append(why(v), last(r)...), result(r)...)
 }
 
-// last says when and where a request ended, and whether the agent has the
-// response. That it has not is a line of its own.
+// last states when and where a request was closed, and whether the agent has
+// the response. If the agent does not have it, a separate line says so.
 func last(r bridge.Record) []Block {
 	line := moment(r)
 	s := received(r)
@@ -242,7 +245,7 @@ func last(r bridge.Record) []Block {
 
 const notPickedUp = "Not picked up yet"
 
-// why returns why a request ended so, and what the response covers.
+// why returns the reason for the outcome, and the coverage of the response.
 func why(v bridge.View) []Block {
 	r := v.Record
 	resp := r.Response
@@ -296,7 +299,7 @@ func reasonLabel(s bridge.State) string {
 	return "Reason"
 }
 
-// moment says when and where a request ended.
+// moment states when and where a request was closed.
 func moment(r bridge.Record) []Span {
 	resp := r.Response
 	rest := ""
@@ -330,8 +333,8 @@ func responded(r bridge.Record) bool {
 	return declined || r.State == bridge.StateAnswered || r.State == bridge.StateApproved || r.State == bridge.StateDenied
 }
 
-// received says how the agent received the response. It is empty if the agent has
-// not.
+// received describes how the agent received the response. It is empty if the
+// agent has not received it.
 func received(r bridge.Record) string {
 	agent := Line(r.Interaction.Agent)
 	switch {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Extent says which part of a document its excerpt shows: the lines of its code, or the
-// items of its list, which are the steps of a plan. It is empty if these do not tell.
+// Extent describes the part of a document that its excerpt shows: the lines of
+// its code, or the items of its list, such as the steps of a plan. It returns
+// an empty string if the document has neither.
 func Extent(doc, shown []Block) string {
 	for n, s := range shown {
 		if n == len(doc) || doc[n].Kind != s.Kind {
@@ -16,7 +17,7 @@ func Extent(doc, shown []Block) string {
 		switch b := doc[n]; b.Kind {
 		case Code:
 			text := strings.TrimRight(b.Text, "\n")
-			if !strings.HasPrefix(text, s.Text) { // its last line is cut
+			if !strings.HasPrefix(text, s.Text) { // the last line of s is cut
 				s.Text = s.Text[:max(0, strings.LastIndexByte(s.Text, '\n'))]
 			}
 			if s.Text != "" {
@@ -38,12 +39,13 @@ func Extent(doc, shown []Block) string {
 	return ""
 }
 
-// TextShortened says that a card does not show everything.
+// TextShortened is the note on a card that is incomplete.
 const TextShortened = scissors + "Shortened here."
 
 const scissors = "✂️ "
 
-// Shortened says that a card shows an excerpt of the extent, which may be empty.
+// Shortened returns the note on a card that shows an excerpt. The extent may be
+// empty.
 func Shortened(extent string) string {
 	if extent == "" {
 		return TextShortened
@@ -52,9 +54,9 @@ func Shortened(extent string) string {
 }
 
 // Excerpt returns the start of a document that is too long: unchanged blocks,
-// and the first part of the block that does not fit, in its own format. What an
-// agent says stays in its quote, of which a long one leaves room for what is
-// decided. Size measures blocks, and unit their text.
+// and the first part of the block that does not fit, in its own format. The
+// agent's words stay in a quote, which is shortened to leave room for the
+// decision. Size measures blocks, and unit their text.
 func Excerpt(doc []Block, limit int, size func([]Block) int, unit Unit) []Block {
 	var out []Block
 	for n, b := range doc {
@@ -82,7 +84,7 @@ func cutBlock(b Block, limit int, size func([]Block) int, unit Unit) (Block, boo
 		around := size([]Block{{Kind: Code, Text: "x", Lang: b.Lang}}) - 1
 		b.Text = Cut(b.Text, limit-around-1, unit)
 		if n := strings.LastIndexByte(b.Text, '\n'); n > 0 {
-			b.Text = b.Text[:n] // whole lines, which people can count
+			b.Text = b.Text[:n] // cut at a line end, so that people can count the lines
 		}
 		return b, b.Text != ""
 	case Paragraph, Heading:
@@ -131,7 +133,7 @@ func cutQuote(b Block, limit int, size func([]Block) int, unit Unit) Block {
 	return Block{Kind: Quote, Inner: []Block{Para(Cut(Line(PlainText(b.Inner)), limit-around, unit))}}
 }
 
-// Divide splits a list or a quote into those of one block each.
+// Divide splits a list or a quote into several with one block each.
 func Divide(b Block) []Block {
 	var out []Block
 	for n, item := range b.Items {
@@ -150,7 +152,8 @@ func Divide(b Block) []Block {
 	return out
 }
 
-// Append adds a block to a document. It joins a list with one that it continues.
+// Append adds a block to a document. A list that continues the last block is
+// merged with it.
 func Append(doc []Block, b Block) []Block {
 	if n := len(doc) - 1; n >= 0 && b.Kind == List && doc[n].Kind == List &&
 		(b.Start == 0 && doc[n].Start == 0 || doc[n].Start > 0 && doc[n].Start+len(doc[n].Items) == b.Start) {

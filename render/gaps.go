@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Blanks above these limits push the text after them out of sight, so the card
-// shows their number instead.
+// Gaps above these limits push the text after them out of sight. The card shows
+// their length instead.
 const (
 	maxBlanks = 60 // spaces or tabs in a row; code is rarely indented more
 	maxEmpty  = 5  // empty lines in a row
 )
 
-// gaps returns a text in which long gaps are named: ⟨3,000 spaces⟩ or ⟨80 empty
-// lines⟩. A line of a diff, which starts with one of marks, is empty if nothing
-// follows the mark.
+// gaps replaces long gaps in a text by their length: ⟨3,000 spaces⟩ or ⟨80
+// empty lines⟩. A line of a diff starts with one of marks, and is empty if
+// nothing follows the mark.
 func gaps(s, marks string) string {
 	lines := strings.Split(s, "\n")
 	var out []string
@@ -55,7 +55,7 @@ func emptyLines(lines []string, mark string) string {
 	return fmt.Sprintf("⟨%s empty lines with %s spaces or tabs⟩", Count(len(lines)), Count(blanks))
 }
 
-// gap names the long runs of blanks in a line.
+// gap replaces the long runs of blanks in a line by their length.
 func gap(line string) string {
 	var b strings.Builder
 	for line != "" {

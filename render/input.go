@@ -29,8 +29,8 @@ func Input(a bridge.Approval) []Block {
 	return []Block{{Kind: Code, Text: exact(pretty.String()), Lang: "json"}}
 }
 
-// known renders the fields that many tools share. It reports false if there are
-// none of them.
+// known renders the fields that many tools share. It reports false if the input
+// has none of them.
 func known(fields map[string]any) ([]Block, bool) {
 	if cmd, rest := take(fields, "command", "cmd", "argv"); cmd != "" {
 		return append(shellBlock(cmd), jsonBlock(rest)...), true
@@ -56,7 +56,7 @@ func inputBlocks(fields map[string]any) []Block {
 }
 
 // take removes the first of the named fields that holds a text or a list of
-// texts. It quotes a list of arguments as it would have to be typed.
+// texts. It quotes the arguments in a list for a shell.
 func take(fields map[string]any, names ...string) (string, map[string]any) {
 	for _, name := range names {
 		text := ""

@@ -17,8 +17,8 @@ import (
 // flat, because Markdown from agents can nest without limit.
 const maxNesting = 6
 
-// Limits of the Markdown that is parsed: the time of the parser grows with the
-// square of both, and readable text stays below them.
+// Limits of the Markdown that is parsed. The parser takes quadratic time in
+// both, and readable text stays below them.
 const (
 	maxMarkers  = 32   // quote and list markers at the start of one line
 	maxBrackets = 2000 // in one text
@@ -70,8 +70,9 @@ func Markdown(src string) []Block {
 	return out
 }
 
-// filled returns the blocks that have text, and those inside of them. Markdown can
-// have empty quotes, headings and lists everywhere, which no service accepts.
+// filled returns the blocks that have text, including nested blocks. Markdown
+// can have empty quotes, headings and lists anywhere, but no platform accepts
+// them.
 func filled(doc []Block) []Block {
 	var out []Block
 	for _, b := range doc {
@@ -99,9 +100,8 @@ func filled(doc []Block) []Block {
 	return out
 }
 
-// markdown is the parser. It is created once, because that takes longer than
-// parsing most texts. It keeps no state between texts and is safe for
-// concurrent use.
+// markdown returns the parser. It is created once, because its creation takes
+// longer than parsing most texts. It is stateless and safe for concurrent use.
 var markdown = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Strikethrough)).Parser()
 })
@@ -200,7 +200,7 @@ func spans(parent ast.Node, src []byte, style Span) []Span {
 	return out.all()
 }
 
-// runs collects spans, and joins neighbors of one style.
+// runs collects spans, and joins adjacent spans of the same style.
 type runs struct {
 	spans []Span
 	more  strings.Builder // text after the last span, in the style of that span

@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// namer names people and groups in a line, and mentions those that it can.
+// namer writes the names of people and groups in a line, and mentions them if
+// possible.
 type namer struct {
 	left []bridge.Mention // not yet in the line
 	of   bridge.Placement // has the display names
@@ -24,7 +25,8 @@ func (n *namer) text(s string) {
 	n.out = append(n.out, Span{Text: s})
 }
 
-// names adds the names of people, or of groups, with a text before the last.
+// names adds the names of people or groups. The text last precedes the last
+// name.
 func (n *namer) names(names []string, groups bool, last string) {
 	for k, name := range names {
 		switch {
@@ -49,7 +51,8 @@ func (n *namer) names(names []string, groups bool, last string) {
 	}
 }
 
-// some adds the people whom a line names before groups: their number if they are many.
+// some adds the people that a line names before groups. If there are many, it
+// adds their number.
 func (n *namer) some(who []string) {
 	switch {
 	case len(who) > maxWaiting:
@@ -64,7 +67,7 @@ func (n *namer) mention(m bridge.Mention) {
 	n.out = append(n.out, Span{Text: Line(m.Name), Mention: &m})
 }
 
-// rest adds the mentions that the line does not have yet.
+// rest adds the mentions that are not in the line yet.
 func (n *namer) rest() {
 	for k, m := range n.left {
 		if k == 0 {
@@ -77,11 +80,11 @@ func (n *namer) rest() {
 	n.left = nil
 }
 
-// Reminds starts a reminder.
+// Reminds is the start of a reminder.
 const Reminds = "⏰ "
 
-// Remind returns the text of a reminder for those whom it mentions, in the markup
-// of a platform.
+// Remind returns the text of a reminder. It starts with who: mentions in the
+// markup of a platform.
 func Remind(who []string, text string) string {
 	if len(who) == 0 {
 		return Reminds + text

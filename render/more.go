@@ -7,15 +7,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Menu is the text that a person reads before a decision that needs more than a
-// click on the card, with the controls that decide.
+// Menu is the content of a dialog for a decision that takes more than a click
+// on the card: its text, and the controls that decide.
 type Menu struct {
 	Title string
-	// Lead says what is decided.
+	// Lead states the decision.
 	Lead    []Block
 	Choices []Choice
-	// Later says what the controls of [Extras] do. It is empty if the menu
-	// has none.
+	// Later describes the controls of [Extras]. It is empty if the menu has
+	// none.
 	Later []Block
 }
 
@@ -24,17 +24,17 @@ type Choice struct {
 	// Name is the heading of the text. It is empty on a menu with one
 	// choice, whose title is enough.
 	Name  string
-	Label string  // of the control that decides
-	Text  []Block // what the decision does
+	Label string  // label of the control that decides
+	Text  []Block // effect of the decision
 	Token string
 	Stops bool // it denies
 	// Bare is the token that decides without the optional text that Token
-	// asks for. It is empty if Token asks for none.
+	// requests. It is empty if Token requests no text.
 	Bare string
 }
 
-// AsksReason reports whether a form takes an optional reason. Where a form needs
-// all of its inputs, the menu of the form is enough.
+// AsksReason reports whether a form takes an optional reason. If a form
+// requires all of its inputs, the menu of the form is enough.
 func AsksReason(f bridge.Form) bool {
 	i, c := f.View.Record.Interaction, f.Control
 	return i.Kind == bridge.KindApproval && c.Action == bridge.ActionInput && c.Option == bridge.OptionDecide &&
@@ -80,8 +80,7 @@ func NewMenu(f bridge.Form) Menu {
 	return m
 }
 
-// menuForEdit returns the menu with the change that a person made, in which that
-// person confirms it.
+// menuForEdit returns the menu in which a person confirms an edit.
 func menuForEdit(f bridge.Form) Menu {
 	i, c := f.View.Record.Interaction, f.Control
 	var now bridge.Approval
@@ -126,11 +125,12 @@ func grants(i bridge.Interaction, d bridge.Decision) bool {
 	return (d == bridge.DecideSession || d == bridge.DecideAlways) && !i.Approval.AgentRemembers
 }
 
-// stops names what an agent ends when it is told to stop.
+// stops is the object of the label that stops an agent.
 const stops = "its current work"
 
-// EntryLabel returns the label of an entry of a menu, which says what the entry does
-// beyond the request on the card: what it covers and how long, or what it stops.
+// EntryLabel returns the label of an entry of a menu. The label states the
+// effect beyond the request on the card: coverage and duration, or what the
+// entry stops.
 func EntryLabel(i bridge.Interaction, d bridge.Decision) string {
 	label, more := strings.TrimSuffix(DecisionLabel(i, d), "…"), ""
 	if d.Kind() == bridge.DecideDenyStop && i.Session != "" {
@@ -160,7 +160,7 @@ func CardLabel(i bridge.Interaction, d bridge.Decision) string {
 	return strings.TrimSuffix(DecisionLabel(i, d), "…") + "…"
 }
 
-// statement says what a decision does beyond the request on the card.
+// statement states the effect of a decision beyond the request on the card.
 func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	agent := Line(i.Agent)
 	switch d.Kind() {
@@ -193,7 +193,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	return out
 }
 
-// described quotes the agent's name for a denial.
+// described quotes the agent's label for a denial.
 func described(i bridge.Interaction, d bridge.Decision) []Block {
 	note := i.Approval.ScopeNotes[bridge.Scope(d)]
 	if note == "" {
@@ -202,7 +202,7 @@ func described(i bridge.Interaction, d bridge.Decision) []Block {
 	return []Block{Para(Line(i.Agent) + " describes this choice as " + strconv.Quote(Line(note)) + ".")}
 }
 
-// AlwaysHint says what a denial for always does.
+// AlwaysHint states the effect of denying always.
 func AlwaysHint(i bridge.Interaction) string {
 	return "Denies this, and tells " + Line(i.Agent) + " to deny it from now on. nod stores nothing."
 }

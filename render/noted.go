@@ -8,12 +8,11 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// notable finds addresses of the web, and times in the format of [When].
+// notable matches web addresses, and times in the format of [When].
 var notable = lazyregexp.New(`https?://[^\s<>"]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`)
 
-// Noted returns a text that tells a person something. Addresses of the web are
-// links, which never show anything but their address, and times are shown in the
-// reader's zone.
+// Noted returns a text for a person as spans. Web addresses become links, which
+// always show their address. Times become local times.
 func Noted(s string) []Span {
 	var out []Span
 	for {
@@ -40,11 +39,11 @@ func Noted(s string) []Span {
 	return out
 }
 
-// timed finds times like notable, with the word before them.
+// timed matches the same texts as notable, with the word before a time.
 var timed = lazyregexp.New(`https?://[^\s<>"]+|(?:(at|until) )?(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)`)
 
-// Relative returns a text with its times as their distance from now, for places that
-// cannot show the reader's time zone.
+// Relative returns a text in which times are relative to now, for platforms
+// that cannot show the reader's time zone.
 func Relative(s string, now time.Time) string {
 	return timed.ReplaceAllStringFunc(s, func(found string) string {
 		parts := timed.FindStringSubmatch(found)
@@ -53,7 +52,7 @@ func Relative(s string, now time.Time) string {
 			return found
 		}
 		d := time.Unix(unix, 0).Sub(now)
-		if !exact { // it is to come, within its minute
+		if !exact { // a time in the future, without seconds
 			d = max(d+30*time.Second, 1)
 		}
 		away := distance(max(d, -d))
@@ -67,7 +66,7 @@ func Relative(s string, now time.Time) string {
 	})
 }
 
-// distance returns a time for people, who need no seconds of a long one.
+// distance returns a duration for people. A long one has no seconds.
 func distance(d time.Duration) string {
 	switch {
 	case d < time.Second/2:
@@ -80,8 +79,8 @@ func distance(d time.Duration) string {
 	return bridge.Brief(d)
 }
 
-// parseWhen returns the Unix time of a text, or zero if there is no such time, and
-// whether the text has seconds.
+// parseWhen returns the Unix time of a text, or zero if it is not a time, and
+// reports whether it has seconds.
 func parseWhen(s string) (unix int64, exact bool) {
 	for _, layout := range []string{whenFormat, exactFormat} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -91,14 +90,14 @@ func parseWhen(s string) (unix int64, exact bool) {
 	return 0, false
 }
 
-// Formats of times in texts that [Noted] reads.
+// Formats of the times that [Noted] finds.
 const (
 	whenFormat  = "2006-01-02 15:04 UTC"
 	exactFormat = "2006-01-02 15:04:05 UTC"
 )
 
-// When returns a time for a text that [Noted] reads.
+// When returns a time in the format that [Noted] finds.
 func When(t time.Time) string { return t.UTC().Format(whenFormat) }
 
-// WhenExact returns a time to the second for a text that [Noted] reads.
+// WhenExact returns a time to the second in the format that [Noted] finds.
 func WhenExact(t time.Time) string { return t.UTC().Format(exactFormat) }

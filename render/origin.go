@@ -23,7 +23,7 @@ func Risk(i bridge.Interaction) string {
 	return "⚠️ " + Line(i.Risk)
 }
 
-// facts returns the lines between the headline and what the agent says.
+// facts returns the lines between the headline and the agent's text.
 func facts(i bridge.Interaction, act Action) []Block {
 	var spans []Span
 	add := func(label, value string, code bool) {
@@ -58,7 +58,7 @@ func facts(i bridge.Interaction, act Action) []Block {
 	return []Block{{Kind: Paragraph, Spans: spans}}
 }
 
-// inFrom reports whether a fact is part of the line that says who asks.
+// inFrom reports whether the line that says who asks contains a fact.
 func inFrom(i bridge.Interaction, act Action, fact string) bool {
 	return slices.Contains(act.Origin, fact) || fact == location(i, act) && fitsHead(fact, maxHeadObject)
 }
@@ -69,8 +69,9 @@ func factLabel(path string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// from says who asks: the agent, where it runs, its session, and for whom. What
-// the request does not say comes from the reports of the session, if any.
+// from returns the line that says who asks: the agent, where it runs, its
+// session, and the requester. It takes the parts that the request omits from
+// the reports of the session, if any.
 func from(i bridge.Interaction, act Action, session *bridge.SessionView) string {
 	var st bridge.SessionStatus
 	if session != nil {
@@ -121,8 +122,8 @@ func from(i bridge.Interaction, act Action, session *bridge.SessionView) string 
 	return strings.Join(s, " · ")
 }
 
-// requesterName returns the name of the requester, with a mark if it is no one in
-// the config.
+// requesterName returns the name of the requester, with a mark if the config
+// does not have that person.
 func requesterName(i bridge.Interaction) string {
 	name := Line(i.NameOf(i.Requester))
 	if i.Stranger {
@@ -131,14 +132,14 @@ func requesterName(i bridge.Interaction) string {
 	return name
 }
 
-// maxOrigin is the length of a part of the line that says who asks and that
-// comes from a report, in characters.
+// maxOrigin is the maximum length, in characters, of a part of the line that
+// says who asks, if the part comes from a report.
 const maxOrigin = 60
 
 func reported(s string) string { return Cut(Line(s), maxOrigin, Runes) }
 
-// toolOf returns the tool of a request: that of the approval, or the one that
-// asks.
+// toolOf returns the tool of a request: the tool of the approval, or the tool
+// that asks.
 func toolOf(i bridge.Interaction) string {
 	if i.Approval != nil && i.Approval.Tool != "" {
 		return i.Approval.Tool
@@ -151,8 +152,8 @@ func names(head []Span, tool string) bool {
 	return slices.ContainsFunc(head, func(s Span) bool { return s.Code && s.Text == Line(tool) })
 }
 
-// MaxFrom is the length of the line that says who asks, in characters. All of
-// its parts have limits, so that it is never cut.
+// MaxFrom is the maximum length of the line that says who asks, in characters.
+// Each part of the line has a limit, so it is never cut.
 const MaxFrom = 1000
 
 // location returns the location of an approval unless the origin names it.
@@ -163,7 +164,8 @@ func location(i bridge.Interaction, act Action) string {
 	return i.Approval.Where
 }
 
-// maxWaiting is the number of people whom a card names as those it waits for.
+// maxWaiting is the maximum number of people that a card names as still
+// required.
 const maxWaiting = 5
 
 // Due returns the line with the deadline and the people who can still answer,
@@ -183,7 +185,7 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	}
 	who := waitsOn(r)
 	switch {
-	case len(i.Requirements) > 1: // the note on the votes names what is missing
+	case len(i.Requirements) > 1: // the note on the votes names the missing approvals
 	case len(i.Groups) > 0:
 		if i.Kind == bridge.KindApproval {
 			n.text(" · " + approvals + " needed from ")
@@ -205,7 +207,7 @@ func Due(r bridge.Record, mentions []bridge.Mention) []Span {
 	return n.out
 }
 
-// waitsOn returns the people who can still approve, required ones first.
+// waitsOn returns the people who can still approve, required approvers first.
 func waitsOn(r bridge.Record) []string {
 	i := r.Interaction
 	var all, out []string
@@ -233,6 +235,6 @@ func plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// Moment returns a time with its date, for platforms and places that do not
-// show local times.
+// Moment returns a time with its date, for platforms that cannot show local
+// times.
 func Moment(t time.Time) string { return t.UTC().Format("Jan 2, 15:04 UTC") }

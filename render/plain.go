@@ -59,8 +59,8 @@ func writeIndented(b *strings.Builder, s, indent string) {
 	}
 }
 
-// FullText returns the complete text of a card, which is delivered in full. It
-// changes only when [bridge.View.Content] does.
+// FullText returns the complete text of a card. It changes only when
+// [bridge.View.Content] does.
 func (c Card) FullText() string {
 	s := c.From + "\n\n" + c.HeadText()
 	if len(c.Body) > 0 {

@@ -2,8 +2,8 @@ package render
 
 import "github.com/nodbridge/nod/bridge"
 
-// previewed returns the text of a notification, of which the route may show
-// nothing.
+// previewed returns the text of a notification. Depending on the route, it
+// hides the request.
 func previewed(r bridge.Record, full string) string {
 	i := r.Interaction
 	open := r.State == bridge.StatePending && r.Unverified == ""

@@ -7,8 +7,8 @@ import (
 )
 
 // privateCard builds the card of a private request for its channel. It shows
-// what kind of request it is, its risk, who asks and how it ended, and nothing
-// that the agent wrote. The card of a withheld request is the same, and says why.
+// the kind of the request, its risk, who asks and the outcome, but none of the
+// agent's words. The card of a withheld request is the same, with the reason.
 func privateCard(v bridge.View) Card {
 	r := v.Record
 	i := r.Interaction
@@ -39,7 +39,8 @@ func privateCard(v bridge.View) Card {
 	return c
 }
 
-// refuser names the service that does not take the text of a withheld request.
+// refuser names the platform that does not accept the text of a withheld
+// request.
 func refuser(v bridge.View) string {
 	if all := v.Record.Interaction.Destinations; v.Destination < len(all) {
 		return Platform(all[v.Destination].Platform)
@@ -47,7 +48,7 @@ func refuser(v bridge.View) string {
 	return "The chat service"
 }
 
-// withheld says where people can answer a withheld request.
+// withheld tells people where they can answer a withheld request.
 func withheld(v bridge.View) []Block {
 	said := refuser(v) + " does not take the text of this request. "
 	if where := Elsewhere(v); where != "" {
@@ -92,13 +93,13 @@ func kindOf(i bridge.Interaction) string {
 	return does + article + what
 }
 
-// unwritten returns a private request without anything that the agent wrote.
+// unwritten returns a private request without the agent's words.
 func unwritten(i bridge.Interaction) bridge.Interaction {
 	i.Ask = bridge.Ask{Kind: i.Kind}
 	return i
 }
 
-// privateHead is the first line of a private request.
+// privateHead returns the first line of a private request.
 func privateHead(i bridge.Interaction) []Span {
 	switch {
 	case i.Kind == bridge.KindNotice:

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// NothingYet is shown for a field without a value.
+// NothingYet is the text for a field without a value.
 const NothingYet = "–"
 
 // FieldText returns the question of a field as a document.
@@ -24,13 +24,13 @@ func FieldText(f bridge.Field) []Block {
 	return []Block{Para(Clean(f.Text))}
 }
 
-// Formatted reports whether a question has more than the text of one line.
+// Formatted reports whether a question is more than one line of plain text.
 func Formatted(f bridge.Field) bool {
 	return f.Markdown && Line(f.Text) != Line(PlainText(FieldText(f)))
 }
 
-// Fields returns the fields of a request for inputs, whose labels have no
-// formatting.
+// Fields returns the fields of a request for inputs. The labels of inputs have
+// no formatting.
 func Fields(i bridge.Interaction) []bridge.Field {
 	out := i.Fields()
 	for n, f := range out {
@@ -41,7 +41,7 @@ func Fields(i bridge.Interaction) []bridge.Field {
 	return out
 }
 
-// FieldName returns the question of a field, with its header.
+// FieldName returns the header and the question of a field.
 func FieldName(f bridge.Field) string {
 	text := strings.TrimSpace(PlainText(FieldText(f)))
 	switch {
@@ -53,7 +53,7 @@ func FieldName(f bridge.Field) string {
 	return text
 }
 
-// Drafted returns the value that a draft has for a field, as text.
+// Drafted returns the value of a field in a draft, as text.
 func Drafted(d *bridge.Draft, f bridge.Field) string {
 	value, other := d.Value(f)
 	s := ""
@@ -72,8 +72,8 @@ func Drafted(d *bridge.Draft, f bridge.Field) string {
 	return s
 }
 
-// reviewRoom limits the characters of all names in a review, and of all values.
-// Both must fit next to the prompt in the smallest message.
+// reviewRoom is the maximum length of all names in a review, and of all values,
+// in characters. Both must fit next to the prompt in the smallest message.
 const reviewRoom = 1500
 
 // Review lists every field with its value in the draft.
@@ -96,7 +96,7 @@ const (
 	maxContent  = 40
 )
 
-// counts says how many fields a form has, and how many of them are required.
+// counts states the number of fields of a form, and of those that are required.
 func counts(fields []bridge.Field) string {
 	required := 0
 	for _, f := range fields {
@@ -109,7 +109,7 @@ func counts(fields []bridge.Field) string {
 }
 
 // Contents lists the fields of a form that a person fills in elsewhere: in a
-// dialog, or one after the other. It lists those that are required first.
+// dialog, or one field at a time. Required fields come first.
 func Contents(fields []bridge.Field) Block {
 	var required, optional []string
 	for _, f := range fields {
@@ -136,8 +136,8 @@ func Contents(fields []bridge.Field) Block {
 	return Block{Kind: Paragraph, Spans: spans}
 }
 
-// Format says what an answer to a field has to look like. It is empty if any text does,
-// and if options are all that can be chosen.
+// Format describes the expected form of an answer to a field. It is empty if
+// any text is allowed, or if only the options are.
 func Format(f bridge.Field) string {
 	switch example := f.Example(); {
 	case example != "":
@@ -162,7 +162,8 @@ func Format(f bridge.Field) string {
 	return ""
 }
 
-// Step shows if a field of a form is required, and what an answer looks like.
+// Step states whether a field of a form is required, and the expected form of
+// an answer.
 func Step(f bridge.Field) Block {
 	said := "Optional"
 	if f.IsRequired() {
@@ -174,11 +175,12 @@ func Step(f bridge.Field) Block {
 	return Block{Kind: Paragraph, Spans: []Span{{Text: said, Italic: true}}}
 }
 
-// maxSoFar is the length of the answers that a step of a form repeats, in characters.
+// maxSoFar is the maximum length of the answers that a step of a form repeats,
+// in characters.
 const maxSoFar = 600
 
-// SoFar lists the answers of a draft to the fields other than one, on one line each.
-// It returns nil if there are none.
+// SoFar lists the answers of a draft to the other fields, on one line each. It
+// returns nil if there are none.
 func SoFar(d *bridge.Draft, fields []bridge.Field, except int) []Block {
 	var lines []string
 	for n, f := range fields {
@@ -194,12 +196,12 @@ func SoFar(d *bridge.Draft, fields []bridge.Field, except int) []Block {
 	return []Block{{Kind: Paragraph, Spans: []Span{{Text: "Answered so far", Bold: true}}}, {Kind: Quote, Inner: []Block{Para(text)}}}
 }
 
-// maxLabelled is the length of the texts that an input shows in full on every
-// platform, in characters.
+// maxLabelled is the maximum length of a text that an input shows in full on
+// every platform, in characters.
 const maxLabelled = 300
 
-// needsCard reports whether no input shows a field as a whole: people read the
-// rest of it on the card.
+// needsCard reports whether an input may show only a part of a field, so that
+// people must read the rest on the card.
 func needsCard(f bridge.Field) bool {
 	if f.Markdown || HasPreviews(f.Question) || Runes(FieldName(f))+Runes(f.Description) > maxLabelled {
 		return true
@@ -209,6 +211,6 @@ func needsCard(f bridge.Field) bool {
 	})
 }
 
-// maxOptionShown is the length of the name and of the description of an option
-// that a menu shows in full on every platform, in characters.
+// maxOptionShown is the maximum length of the name, and of the description, of
+// an option that a menu shows in full on every platform, in characters.
 const maxOptionShown = 75

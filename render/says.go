@@ -7,8 +7,8 @@ import (
 )
 
 // boilerplate reports whether a text is one of the prompts with which nod's own
-// translations introduce an approval. They say nothing that the headline does not
-// say. The location of the request may follow.
+// translations introduce an approval. Such a prompt repeats the headline. The
+// location of the request may follow.
 func boilerplate(i bridge.Interaction, text string) bool {
 	if introduces(i, text) {
 		return true

@@ -19,11 +19,11 @@ const (
 // MaxNamed is the number of pending requests that a session's message names.
 const MaxNamed = 3
 
-// whatResumeDoes says what the control on the message of a stopped session does, and
-// what the stop cannot do.
+// whatResumeDoes describes the control on the message of a stopped session, and
+// the limits of the stop.
 const whatResumeDoes = "Its requests are denied. A running step may still finish. Resume lets it ask again; what was cancelled stays cancelled."
 
-// whatStopDoes says what the control that stops a session does.
+// whatStopDoes describes the control that stops a session.
 const whatStopDoes = "Stop cancels its pending requests and denies new ones until someone clicks Resume. A running step may still finish."
 
 // IsSession reports whether a view is the message of a session.
@@ -37,13 +37,13 @@ type SessionPhase int
 // The phases of a session.
 const (
 	PhaseWorking SessionPhase = iota
-	PhaseWaiting              // for a person
+	PhaseWaiting              // waits for a person
 	PhaseStopped
 	PhaseFinished
 )
 
-// PhaseOf returns the phase of a reported session. A stop counts more than a
-// pending request, and that more than what the agent reports.
+// PhaseOf returns the phase of a reported session. A stop takes precedence over
+// a pending request, which takes precedence over the agent's report.
 func PhaseOf(s bridge.SessionView) SessionPhase {
 	switch {
 	case s.Stopped != nil:
@@ -87,12 +87,12 @@ func SessionControls(v bridge.View) []SessionControl {
 }
 
 // TakesMessages reports whether a view is the message of a session that people
-// can send messages to, and stop.
+// can stop and send messages to.
 func TakesMessages(v bridge.View) bool {
 	return IsSession(v) && v.Session != nil && !v.Waiting && v.Session.Stopped == nil && PhaseOf(*v.Session) != PhaseFinished
 }
 
-// messageInput is the text input for a message to the agent of a session.
+// messageInput returns the text input for a message to the agent of a session.
 func messageInput() TypedInput {
 	return TypedInput{
 		Title: "Message the agent", Submit: "Send", Label: "Message", Lines: true, MaxLength: bridge.DefaultMaxLength,
@@ -132,14 +132,14 @@ func sessionCard(v bridge.View) Card {
 }
 
 // unwrittenStatus returns the status of a session for a channel that must not
-// read what the agent wrote.
+// read the agent's words.
 func unwrittenStatus(s bridge.SessionStatus) bridge.SessionStatus {
 	return bridge.SessionStatus{
 		Agent: s.Agent, State: s.State, Steps: s.Steps, Started: s.Started, Since: s.Since, Stepped: s.Stepped, Updated: s.Updated,
 	}
 }
 
-// sessionHead returns the headline: the state of the session.
+// sessionHead returns the headline, which is the state of the session.
 func sessionHead(i bridge.Interaction, s bridge.SessionView) string {
 	agent := Line(i.Agent)
 	switch PhaseOf(s) {
@@ -156,8 +156,8 @@ func sessionHead(i bridge.Interaction, s bridge.SessionView) string {
 	return "▶️ " + agent + " is working"
 }
 
-// sessionBody returns the task, what the session does or waits for, and the agent's last
-// message.
+// sessionBody returns the task, the session's activity or pending requests, and
+// the agent's last message.
 func sessionBody(s bridge.SessionView) []Block {
 	var spans []Span
 	add := func(label string, value ...Span) {
@@ -242,8 +242,8 @@ func waitsFor(s bridge.SessionView) []Span {
 	return out
 }
 
-// tally says what people have decided in a session. It is empty if they have
-// decided nothing.
+// tally counts the decisions in a session. It is empty if people have decided
+// nothing.
 func tally(t bridge.Tally) string {
 	var out []string
 	for _, x := range []struct {
@@ -260,7 +260,7 @@ func tally(t bridge.Tally) string {
 	return strings.Join(out, ", ")
 }
 
-// sessionFrom says whose session it is, and where it runs.
+// sessionFrom names the agent of a session, and where it runs.
 func sessionFrom(i bridge.Interaction, st bridge.SessionStatus) string {
 	s := []string{Line(i.Agent)}
 	if st.Host != "" {
@@ -272,7 +272,7 @@ func sessionFrom(i bridge.Interaction, st bridge.SessionStatus) string {
 	if st.Branch != "" {
 		s = append(s, "branch "+reported(st.Branch))
 	}
-	if i.Session != "" { // a private route does not show it
+	if i.Session != "" { // a private route omits it
 		s = append(s, "session "+Line(i.Session))
 	}
 	return strings.Join(s, " · ")

@@ -5,8 +5,8 @@ import "github.com/nodbridge/nod/bridge"
 // Title returns [Head] as text on one line.
 func Title(r bridge.Record) string { return Line(headText(Head(r))) }
 
-// FormTitle returns the title of a form that answers a request: what it asks. The
-// title is cut if it is too long, and whole is false.
+// FormTitle returns the title of a form that answers a request: its question,
+// cut if it is too long. It reports whether the title is complete.
 func FormTitle(v bridge.View, limit int, unit Unit) (title string, whole bool) {
 	c := NewCard(v, func(bridge.Question) bool { return false })
 	if title = Line(c.HeadText()); len(c.asks) > 0 {

@@ -56,8 +56,8 @@ const (
 	NotePrivate     = "🔒 Private: only people who may answer can open the request."
 )
 
-// Labels of longer approvals that cover more than repeats: what a rule matches, or
-// what the agent remembers.
+// Labels of approvals that cover more than repeats: everything that a rule
+// matches, or everything that the agent remembers.
 const (
 	labelRuleSession = "Approve this and its rule in session"
 	labelRuleAlways  = "Approve this and all its rule covers"
@@ -66,10 +66,10 @@ const (
 )
 
 // ReadLabel returns the label of the control that approves or answers a request
-// in a dialog, where people read the whole text first.
+// in a dialog with the complete text.
 func ReadLabel(i bridge.Interaction) string { return ReadTitle(i) + "…" }
 
-// ReadTitle returns the title of that dialog.
+// ReadTitle returns the title of the dialog that ReadLabel opens.
 func ReadTitle(i bridge.Interaction) string {
 	word := "answer"
 	switch {
@@ -87,12 +87,12 @@ func SubmitLabel(q bridge.Question) string {
 	case bridge.WidgetActionSelection:
 		return LabelContinue
 	case bridge.WidgetSelect:
-		return LabelOK // the button that the Ask Widget protocol names
+		return LabelOK // the Ask Widget protocol names this button
 	}
 	return LabelSubmit
 }
 
-// asked is the headline of a pending request: what people decide.
+// asked returns the headline of a pending request: the decision to make.
 func asked(r bridge.Record, act Action) []Span {
 	i := r.Interaction
 	switch {
@@ -153,7 +153,7 @@ func Standing(r bridge.Record) string {
 // maxFew is the number of names in a list of people on a card.
 const maxFew = 15
 
-// Few returns a list of names, of which a long one is cut.
+// Few returns a list of names. It cuts a long list.
 func Few(names []string) string {
 	if n := len(names) - maxFew; n > 0 {
 		return strings.Join(names[:maxFew], ", ") + " and " + strconv.Itoa(n) + " more"
@@ -161,9 +161,9 @@ func Few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// askedSince returns who was asked while a request was pending, and which responders
-// have a card of their own since it was opened, with the platform whose message tells
-// them, and who was not told, with the reason.
+// askedSince returns who was asked while a request was pending, which
+// responders have a separate card on another platform, and who could not be
+// told, with the reason.
 func askedSince(r bridge.Record) (asked, apart, untold []string) {
 	i := r.Interaction
 	known := map[string]bool{}
@@ -206,8 +206,8 @@ func askedSince(r bridge.Record) (asked, apart, untold []string) {
 	return asked, apart, untold
 }
 
-// Elsewhere says where nod also asks what one message does not show. It is empty if
-// that is nowhere.
+// Elsewhere names the other places where nod asks if one message does not show
+// everything. It returns an empty string if there are none.
 func Elsewhere(v bridge.View) string {
 	var on []string
 	for n, d := range v.Record.Interaction.Destinations {
@@ -224,7 +224,7 @@ func Elsewhere(v bridge.View) string {
 	return "answer it in " + strings.Join(on, " or ") + "."
 }
 
-// Platform returns the name of a platform as people write it.
+// Platform returns the display name of a platform.
 func Platform(name string) string {
 	name = Line(name)
 	if name == "" {
@@ -239,7 +239,7 @@ type Extra struct {
 	Token string
 }
 
-// maxExtras is the largest number of extra controls on a card: one row on every
+// maxExtras is the maximum number of extra controls on a card: one row on every
 // platform.
 const maxExtras = 5
 
@@ -256,7 +256,7 @@ func ExtrasInMore(v bridge.View) bool { return v.Record.Interaction.Kind == brid
 // HasMore reports whether an approval has anything behind [LabelMore].
 func HasMore(i bridge.Interaction) bool { return len(i.More()) > 0 || i.CanWait() }
 
-// Snooze returns the control that reminds later, if the card offers one.
+// Snooze returns the control that postpones reminders, if the card offers it.
 func Snooze(v bridge.View) []Extra {
 	i := v.Record.Interaction
 	if i.Snooze == 0 {
@@ -265,8 +265,7 @@ func Snooze(v bridge.View) []Extra {
 	return []Extra{{snoozeLabel(i), v.Token(bridge.ActionSnooze, 0, 0)}}
 }
 
-// Delegates returns the controls that delegate to a person. The members of
-// groups have none.
+// Delegates returns the controls that delegate to a person. Groups have none.
 func Delegates(v bridge.View) []Extra {
 	var out []Extra
 	for n, name := range v.Record.Interaction.HandOver {
@@ -277,13 +276,13 @@ func Delegates(v bridge.View) []Extra {
 	return out
 }
 
-// snoozeLabel returns the label of the control that reminds later.
+// snoozeLabel returns the label of the control that postpones reminders.
 func snoozeLabel(i bridge.Interaction) string {
 	return "⏰ Remind me in " + bridge.Brief(time.Duration(i.Snooze))
 }
 
-// Notes returns the lines below an open card: its state, and why it cannot be
-// answered there.
+// Notes returns the lines below a pending card: its state, and why people
+// cannot answer it on the card.
 func Notes(v bridge.View) []string {
 	var notes []string
 	if s := Standing(v.Record); s != "" {
@@ -310,8 +309,8 @@ func Notes(v bridge.View) []string {
 	return notes
 }
 
-// counted describes the votes on a request with a quorum, and what is still
-// required. It is empty if a single approval is enough.
+// counted describes the votes on a request with a quorum, and the votes that
+// are still required. It is empty if one approval is enough.
 func counted(r bridge.Record) string {
 	i := r.Interaction
 	if i.Quorum < 2 && len(i.Must) == 0 && len(i.Requirements) < 2 && !i.DenyCounts {

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// listed reports whether the options have to be listed in the text.
+// listed reports whether the text must list the options.
 func listed(q bridge.Question) bool {
 	if !render.LabelsFit(q, maxButton, render.Runes) {
 		return true
@@ -21,16 +21,16 @@ func listed(q bridge.Question) bool {
 	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return render.Runes(render.Line(o.Description)) > maxOption })
 }
 
-// listsAll is listed for a card with room for more: the options that a modal
-// holds and those that a menu describes are listed too, so that people can read
-// them before they open it.
+// listsAll is listed for a card with more room. It also lists the options of a
+// modal, and options with descriptions in a menu, so that people can read them
+// before they open it.
 func listsAll(v bridge.View) func(bridge.Question) bool {
 	f, lone := v.Record.Interaction.Lone()
 	onCard := lone && (f.OneTap() || f.Widget == bridge.WidgetSelect && len(f.Options) <= maxSelect)
 	return func(q bridge.Question) bool { return !onCard || listed(q) || render.HasDescriptions(q) }
 }
 
-// controls are the rows of buttons and menus of a card.
+// controls returns the rows of buttons and menus of a card.
 func controls(v bridge.View, c render.Card) []discordgo.MessageComponent {
 	i := v.Record.Interaction
 	switch {
@@ -56,7 +56,7 @@ func controls(v bridge.View, c render.Card) []discordgo.MessageComponent {
 	return out
 }
 
-// answers are the controls that answer a request.
+// answers returns the controls that answer a request.
 func answers(v bridge.View) []discordgo.MessageComponent {
 	i := v.Record.Interaction
 	if i.Kind == bridge.KindApproval {
@@ -75,7 +75,7 @@ func answers(v bridge.View) []discordgo.MessageComponent {
 			extra = 1
 		}
 		if i.Declinable {
-			extra += maxRow // a row of its own
+			extra += maxRow // it takes a row of its own
 		}
 		switch {
 		case f.OneTap() && len(f.Options)+extra <= maxButtons:
@@ -163,12 +163,13 @@ func selectRow(v bridge.View, q bridge.Field) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{menu}}, discordgo.ActionsRow{Components: row}}
 }
 
-// optionHint is the description in an open menu.
+// optionHint returns the description of an option in an open menu.
 func optionHint(o bridge.Option) string {
 	return render.Cut(render.Line(o.Description), maxOption, render.Runes)
 }
 
-// ranges opens the parts of a list that is longer than one modal.
+// ranges returns the buttons that open the parts of a list that is longer than
+// one modal.
 func ranges(v bridge.View, pages []Page) []discordgo.MessageComponent {
 	var out []discordgo.MessageComponent
 	for n, p := range pages {

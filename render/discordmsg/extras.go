@@ -7,11 +7,11 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// delegateID is the custom ID of the select that delegates. The values of its
+// delegateID is the custom ID of the select for delegation. The values of its
 // options are tokens.
 const delegateID = "delegate"
 
-// extras are the rows of controls that do not answer the request.
+// extras returns the rows of controls that do not answer the request.
 func extras(v bridge.View) []discordgo.MessageComponent {
 	var row []discordgo.MessageComponent
 	for _, x := range render.Snooze(v) {
@@ -27,9 +27,9 @@ func extras(v bridge.View) []discordgo.MessageComponent {
 	return rows(row)
 }
 
-// delegate is the select that delegates: of the people, or of all members if
-// groups are among the names or the people are too many. Discord cannot limit a select to some members, so
-// the engine refuses the others.
+// delegate returns the select for delegation. It offers the people, or all
+// members if the names include groups or there are too many people. Discord
+// cannot limit a select to certain members, so the engine refuses the others.
 func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
 	names := v.Record.Interaction.HandOver
 	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: delegateID, Placeholder: render.LabelHandOver + "…"}
@@ -45,8 +45,8 @@ func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
 }
 
 // Delegated reads a click on a select with values. It returns the token of the
-// control and, for a select of members, the user that was picked. For any other
-// control, it returns the custom ID.
+// control and, for a select of members, the chosen user. For any other control,
+// it returns the custom ID.
 func Delegated(customID string, values []string) (token, picked string) {
 	switch {
 	case len(values) != 1:

@@ -7,9 +7,10 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Menu writes a menu as a private message: for each choice, the text that says what it
-// does, and its button. A line divides the choices that deny from the others. A text that is too
-// long for a message is attached. Its error is CodeUnsupported.
+// Menu writes a menu as a private message. Each choice has a text that
+// describes it, and a button. A line separates choices that deny from the
+// others. A text that is too long for a message is attached. It returns
+// CodeUnsupported if the menu does not fit.
 func Menu(f bridge.Form) (Message, error) {
 	menu := render.NewMenu(f)
 	head := "### " + Escape(menu.Title)
@@ -48,7 +49,7 @@ func Menu(f bridge.Form) (Message, error) {
 		}
 		label := c.Label
 		if c.Bare != "" {
-			label += "…" // it opens a form
+			label += "…" // the button opens a form
 		}
 		parts = append(append(parts, text(said)), rows([]discordgo.MessageComponent{button(c.Token, label, style)})...)
 	}

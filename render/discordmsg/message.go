@@ -11,19 +11,21 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Message is a card as Discord shows it.
+// Message is a card in Discord's format.
 type Message struct {
-	// Components are the whole message: its text, its file, its controls.
+	// Components holds the complete message: its text, its file and its
+	// controls.
 	Components []discordgo.MessageComponent
-	// Push is the text of the notification, with the mentions. A message made
-	// of components has none of its own.
+	// Push is the text of the notification, with the mentions. A message of
+	// components has no text for notifications.
 	Push string
-	// Users and Roles are the IDs of those whom the message may mention.
+	// Users and Roles are the IDs of the users and roles that the message may
+	// mention.
 	Users []string `json:",omitempty"`
 	Roles []string `json:",omitempty"`
-	// File is the full text if the card cannot hold it. Components shows it.
+	// File holds the full text if the card cannot. Components shows the file.
 	File *File
-	// Closed reports that the card has no controls because nothing on it is
+	// Closed means that the card has no controls, because nothing on it is
 	// pending.
 	Closed bool
 }
@@ -34,7 +36,7 @@ type File struct {
 	Data []byte
 }
 
-// Colors of a card's edge.
+// Colors of the edge of a card.
 const (
 	colourPending = 0xF0B232
 	colourYes     = 0x248046
@@ -42,7 +44,7 @@ const (
 	colourWorking = 0x5865F2
 )
 
-// Texts that say that a card is not the whole of it.
+// Texts on a card that is incomplete.
 const (
 	textAttached  = textShortened + textInFile
 	textInFile    = " The file has all of it."
@@ -50,22 +52,24 @@ const (
 	textOnCard    = textShortened + " The card has all of it."
 )
 
-// maxExtent is the room for the text that says what an excerpt shows.
+// maxExtent is the maximum length of the text that describes an excerpt.
 const maxExtent = 40
 
 // maxExcerpt is the length of the excerpt on the card if the text is attached.
 // On a phone, more would push the file and the controls out of sight.
 const maxExcerpt = 1200
 
-// minBody is the least room for the text of a request. Less means that what
-// nod adds to it is too long.
+// minBody is the minimum length that must remain for the text of a request. If
+// less remains, the text that nod adds is too long.
 const minBody = 1000
 
-// Build writes a view as a message. Its error is CodeUnsupported.
+// Build writes a view as a message. It returns CodeUnsupported if the view does
+// not fit.
 func Build(v bridge.View) (Message, error) { return build(v, true) }
 
 // BuildShort writes the view of a closed card without its file, for a channel
-// that no longer takes files. Its error is CodeUnsupported.
+// that no longer accepts files. It returns CodeUnsupported if the view does not
+// fit.
 func BuildShort(v bridge.View) (Message, error) {
 	m, err := build(v, false)
 	if err == nil && !m.Closed {
@@ -134,14 +138,14 @@ func mention(m bridge.Mention) string {
 	return "<@" + m.User + ">"
 }
 
-// role returns the ID of the role of a group, GUILD/ROLE.
+// role returns the ID of the role of a group with the form GUILD/ROLE.
 func role(m bridge.Mention) string {
 	_, id, _ := strings.Cut(m.Group, "/")
 	return id
 }
 
-// status is the text below that of the request: how it stands, until when it
-// can be answered, and who asks.
+// status returns the text below the request: its state, its deadline, and who
+// asks.
 func status(v bridge.View, c render.Card) string {
 	var lines []string
 	if !c.Closed {
@@ -156,7 +160,7 @@ func status(v bridge.View, c render.Card) string {
 	return strings.Join(lines, "\n")
 }
 
-// due is the line with the deadline and the people who can answer.
+// due returns the line with the deadline and the people who can answer.
 func due(c render.Card) string {
 	var b strings.Builder
 	for _, s := range c.Due {
@@ -172,8 +176,8 @@ func due(c render.Card) string {
 	return b.String()
 }
 
-// cost is the share of the room for text that a text takes, in characters. Text
-// of many bytes takes more than its characters.
+// cost returns how much of the limit for text, in characters, a text uses. A
+// text of many bytes uses more than its number of characters.
 func cost(s string) int {
 	return max(render.Runes(s), (len(s)*maxText+maxTextBytes-1)/maxTextBytes)
 }
@@ -188,7 +192,7 @@ func container(colour int, parts []discordgo.MessageComponent) []discordgo.Messa
 	return []discordgo.MessageComponent{discordgo.Container{AccentColor: &colour, Components: parts}}
 }
 
-// count returns the number of components as Discord counts them.
+// count returns the number of components in Discord's way of counting.
 func count(all []discordgo.MessageComponent) int {
 	n := len(all)
 	for _, c := range all {
@@ -233,14 +237,15 @@ func sessionColour(v bridge.View) int {
 	return colourOther
 }
 
-// description writes what the card says within limit, and reports which part and
-// whether that is all of it.
+// description writes the text of the card within limit. It returns the extent
+// that the text shows, and reports whether that is everything.
 func description(c render.Card, limit int) (text, extent string, whole bool) {
 	full := join(Markdown(c.Body), Markdown(c.Questions), Markdown(c.Closing))
 	if cost(full) <= limit {
 		return full, "", true
 	}
-	// What an agent or a person wrote is cut; who decided stays readable.
+	// This shortens only the words of agents and people. The names of the
+	// people who decided stay readable.
 	closing := clip(c.Closing, 900)
 	rest := min(limit-cost(closing)-10, maxExcerpt)
 	questions := clip(c.Questions, rest/2)
@@ -248,14 +253,14 @@ func description(c render.Card, limit int) (text, extent string, whole bool) {
 	return join(body, questions, closing), extent, false
 }
 
-// clip writes a document within limit. The block in which it has to be cut
+// clip writes a document within limit. If it must cut a block, the block
 // becomes a code block.
 func clip(doc []render.Block, limit int) string {
 	s, _ := clipped(doc, limit)
 	return s
 }
 
-// clipped is clip, and says which part of the document it returns.
+// clipped is clip, and also returns the extent of the document that it shows.
 func clipped(doc []render.Block, limit int) (s, extent string) {
 	if s = Markdown(doc); cost(s) <= limit {
 		return s, ""
@@ -273,7 +278,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// Note is a message that tells one person something. A text that is too long
+// Note returns a message with a text for one person. A text that is too long
 // for a message is attached.
 func Note(s string) Message {
 	s = render.Clean(s)
@@ -288,7 +293,7 @@ func Note(s string) Message {
 	}}
 }
 
-// MaxEntries is the number of lines with a button that fit into a message.
+// MaxEntries is the maximum number of lines with a button in a message.
 const MaxEntries = 10
 
 // List is Note with a button next to each line that names a card.
@@ -326,8 +331,8 @@ func Offer(s, link string) Message {
 	return m
 }
 
-// NoteShort is Note without a file, for a place that takes none. A text that is
-// too long is cut.
+// NoteShort is Note without a file, for a channel that accepts none. It cuts a
+// text that is too long.
 func NoteShort(s string) Message {
 	shown := inline(render.Noted(render.Clean(s)))
 	if cost(shown) > maxText {
@@ -336,11 +341,11 @@ func NoteShort(s string) Message {
 	return Message{Components: []discordgo.MessageComponent{text(shown)}}
 }
 
-// Progress is the private message between two pages of a form, after one that
-// has to be corrected, or, behind the last, the review.
+// Progress returns the private message after a page of a form: a button for the
+// next page, a correction of this page, or, after the last page, the review.
 func Progress(v bridge.View, note string, page int) Message {
 	i := v.Record.Interaction
-	if i.Kind == bridge.KindApproval { // it has no pages
+	if i.Kind == bridge.KindApproval { // an approval has no pages
 		return Note(note)
 	}
 	pages := Pages(i)

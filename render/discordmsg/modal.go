@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Component types that the SDK does not know.
+// Component types that the SDK lacks.
 const (
 	typeSelect        = 3
 	typeTextInput     = 4
@@ -23,7 +23,7 @@ const (
 type Modal struct {
 	Title      string `json:"title"`
 	CustomID   string `json:"custom_id"`
-	Components []any  `json:"components"` // of the types Text and Label
+	Components []any  `json:"components"` // of type Text or Label
 }
 
 // Text is a text above the inputs of a modal.
@@ -63,10 +63,11 @@ type Option struct {
 	Default     bool   `json:"default,omitempty"`
 }
 
-// TypedField is the custom id of the text that belongs to a decision.
+// TypedField is the custom ID of the input for the text of a decision.
 const TypedField = "reason"
 
-// BuildModal writes the form of a control as a modal; id comes back with it.
+// BuildModal writes the form of a control as a modal. The submission returns
+// id.
 func BuildModal(f bridge.Form, id string) (Modal, error) {
 	i := f.View.Record.Interaction
 	m := Modal{CustomID: id}
@@ -129,7 +130,8 @@ func BuildModal(f bridge.Form, id string) (Modal, error) {
 	return m, nil
 }
 
-// says shows what a request asks above the inputs, unless the title is enough.
+// says shows the text of a request above the inputs, unless the title is
+// enough.
 func (m *Modal) says(v bridge.View, enough bool) {
 	if !enough {
 		m.Title = render.TitleAnswer
@@ -144,12 +146,13 @@ func context(v bridge.View) string {
 	return join("### "+inline(c.Head), clip(c.Body, maxModalContext))
 }
 
-// keeps says what the button of one page of a form does.
+// keeps describes the button of one page of a form.
 func keeps(page, of int) string {
 	return fmt.Sprintf("“Submit” saves page %d of %d. It sends nothing yet.", page, of)
 }
 
-// submits says what the button of a modal does: Discord names every one "Submit".
+// submits describes the button of a modal, because Discord labels every such
+// button "Submit".
 func submits(does string) string { return "“Submit” = “" + does + "”" }
 
 func name(q bridge.Question) string {
@@ -215,8 +218,8 @@ func textInput(q bridge.Question, id string, value bridge.Answer) Component {
 }
 
 func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bool) Component {
-	// With other inputs for the same question, each may be left empty; the
-	// engine checks that one is given.
+	// If a question has several inputs, each may be left empty. The engine
+	// checks that one of them has a value.
 	required := q.IsRequired() && !split && !q.AllowOther
 	c := Component{Type: typeSelect, CustomID: id, Required: &required}
 	for n := f.From; n < f.To; n++ {
@@ -238,7 +241,8 @@ func choice(q bridge.Question, f Field, id string, value bridge.Answer, split bo
 	return c
 }
 
-// bounds returns the least and the largest number of n options to choose.
+// bounds returns the minimum and maximum number of the n options that can be
+// chosen.
 func bounds(q bridge.Question, n int, required, split bool) (least *int, most int) {
 	least, most = new(int), 1
 	if required {

@@ -13,12 +13,12 @@ import (
 type Field struct {
 	Question int
 	Other    bool // free text in addition to the options
-	From, To int  // options From to To-1, of a choice
-	// Part means that the question continues on another page, so that the
-	// input keeps the rest of the answer.
+	From, To int  // range of the options of a choice: From to To-1
+	// Part means that the question continues on another page. The input then
+	// keeps the rest of the answer.
 	Part bool
-	// Said means that it is the text of the question, which is too long for
-	// the label of an input.
+	// Said means that the component is the text of the question, which is too
+	// long for the label of an input.
 	Said bool
 }
 
@@ -34,11 +34,11 @@ func (f Field) id() string {
 	return out
 }
 
-// partMark ends the custom ID of an input that asks for a part of an answer.
+// partMark ends the custom ID of an input for a part of an answer.
 const partMark = "p"
 
-// ParseField reads the custom id of an input; false for one that is not
-// nod's. To may be more than the question has options.
+// ParseField reads the custom ID of an input. It returns false for an ID that
+// is not from nod. To may exceed the number of options of the question.
 func ParseField(id string) (Field, bool) {
 	if len(id) < 2 || id[0] != 'q' && id[0] != 'x' {
 		return Field{}, false
@@ -60,8 +60,8 @@ func ParseField(id string) (Field, bool) {
 // Page is the part of a form that one modal shows.
 type Page struct{ Fields []Field }
 
-// Pages lays out the form of an ask. The components of a question are on one
-// page, unless they fill more than one.
+// Pages lays out the form of an ask. The components of a question are on the
+// same page, unless they fill more than one.
 func Pages(i bridge.Interaction) []Page {
 	pages := []Page{{}}
 	all := i.Fields()
@@ -85,15 +85,14 @@ func Pages(i bridge.Interaction) []Page {
 	return pages
 }
 
-// oneOfMany reports whether an ask is a single choice, so that each page of its
-// form answers it.
+// oneOfMany reports whether an ask is a single choice, which each page of its
+// form can answer.
 func oneOfMany(i bridge.Interaction) bool {
 	f, lone := i.Lone()
 	return lone && !f.FreeText() && !f.Multiple()
 }
 
-// Collects reports whether the pages of a form are kept until all of them are
-// submitted together.
+// Collects reports whether the pages of a form are kept and submitted together.
 func Collects(i bridge.Interaction) bool { return !oneOfMany(i) && len(Pages(i)) > 1 }
 
 func fieldsOf(n int, q bridge.Field) []Field {
@@ -136,5 +135,5 @@ func saidAbove(q bridge.Field) string {
 	return render.Cut(said, maxModalContext-cost(textOnCard)-1, cost) + "\n" + textOnCard
 }
 
-// PageOf is the page that a control opens or submits.
+// PageOf returns the page that a control opens or submits.
 func PageOf(option int) int { return max(0, option-bridge.OptionPage) }

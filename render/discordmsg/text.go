@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Markdown writes a document in Discord's Markdown. Everything foreign is
-// escaped: nothing in it can mention, link or format.
+// Markdown writes a document in Discord's Markdown. It escapes untrusted text,
+// which therefore cannot mention, link or format.
 func Markdown(doc []render.Block) string {
 	var b strings.Builder
 	write(&b, doc, "")
@@ -68,14 +68,14 @@ func lines(b *strings.Builder, s, indent string) {
 	}
 }
 
-// codeBlock shows text literally. A fence inside it is broken by a zero-width
-// space, which Discord offers no other way to show.
+// codeBlock shows text literally. A zero-width space breaks a fence in the
+// text, because Discord has no escape for it.
 func codeBlock(text, lang string) string {
 	if strings.IndexFunc(lang, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) >= 0 {
 		lang = ""
 	}
 	if strings.EqualFold(lang, "ansi") {
-		lang = "" // its escape sequences could hide text
+		lang = "" // escape sequences of this language could hide text
 	}
 	text = strings.ReplaceAll(text, "```", "`\u200b`\u200b`")
 	if strings.HasSuffix(text, "`") {
@@ -129,8 +129,8 @@ func Timed(s string) string {
 	return b.String()
 }
 
-// styled wraps a text in its marks; blanks at its ends stay outside, where
-// Discord wants them.
+// styled wraps a text in its marks. Spaces at its ends stay outside of the
+// marks, as Discord requires.
 func styled(s render.Span) string {
 	marks := ""
 	for _, m := range []struct {
@@ -163,13 +163,13 @@ func reverse(marks string) string {
 	return out.String()
 }
 
-// Escape makes text literal. Discord takes a backslash before any ASCII
-// punctuation; a line that starts a list by its number is broken up too.
+// Escape makes text literal. Discord accepts a backslash before any ASCII
+// punctuation. A line that starts with a list number gets one after the number.
 func Escape(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8 + 8) // room for backslashes
-	start := true                 // of a line, blanks and digits passed
+	start := true                 // start of a line, after spaces and digits
 	for n, r := range s {
 		next, _ := utf8.DecodeRuneInString(s[n+utf8.RuneLen(r):])
 		switch {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Discord reads a message or a modal for Discord. Its texts are in Markdown.
+// Discord reads a message or a modal for Discord, whose texts are Markdown.
 func Discord(p *page, o *object) {
-	o.hide("custom_id") // the test's own
+	o.hide("custom_id") // chosen by the test
 	if text := o.str("Push"); text != "" {
 		p.add("!", text)
 	}
@@ -145,7 +145,8 @@ func discordInput(p *page, label, c *object) {
 	}
 }
 
-// file reads an attachment: its first and last lines, and a digest of all.
+// file reads an attachment: its first and last lines, and the digest of its
+// content.
 func file(p *page, f *object) {
 	if len(f.fields) == 0 {
 		return

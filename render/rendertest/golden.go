@@ -50,22 +50,22 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
-// lines returns the lines that differ.
+// lines returns the lines in which two texts differ.
 func lines(want, got string) string {
 	return cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n"))
 }
 
-// Complete reports whether all subtests run, so that a golden file of all of them
-// can be compared.
+// Complete reports whether all subtests run. Otherwise, the golden file must
+// not be compared.
 func Complete() bool {
 	return !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 }
 
-// cards is the file of a Book.
+// cards is the name of the file of a Book.
 const cards = "cards.txt"
 
-// A Book compares what people see of the cards of a platform with
-// testdata/cards.txt, where each card has its name and indented lines. With
+// A Book compares the visible text of the cards of a platform with
+// testdata/cards.txt, in which each card has its name and indented lines. With
 // -update, it writes the file.
 type Book struct {
 	t     *testing.T
@@ -75,12 +75,12 @@ type Book struct {
 	text  strings.Builder
 }
 
-// NewBook returns a book whose cards read reads.
+// NewBook returns a book for cards that read can read.
 func NewBook(t *testing.T, read Reader) *Book {
 	t.Helper()
 	b := &Book{t: t, read: read, want: map[string]string{}, known: map[string]string{}}
 	t.Cleanup(func() {
-		if !t.Failed() && Complete() { // otherwise, a card is missing, or its difference is reported
+		if !t.Failed() && Complete() { // otherwise, a card is missing, or the test has reported the difference
 			compare(t, cards, b.text.String())
 		}
 	})
@@ -98,7 +98,7 @@ func NewBook(t *testing.T, read Reader) *Book {
 	return b
 }
 
-// Add adds a card. It returns the payload as the platform gets it.
+// Add adds a card. It returns the payload in the form that the platform gets.
 func (b *Book) Add(name string, payload any, err error) []byte {
 	b.t.Helper()
 	if err != nil {
@@ -131,7 +131,7 @@ func (b *Book) Add(name string, payload any, err error) []byte {
 	return raw
 }
 
-// keep appends a payload to a file, which other people's validators check.
+// keep appends a payload to a file for the validators of other projects.
 func (b *Book) keep(path, name string, payload json.RawMessage) {
 	b.t.Helper()
 	dir, err := os.Getwd()
@@ -152,7 +152,8 @@ func (b *Book) keep(path, name string, payload json.RawMessage) {
 	}
 }
 
-// write adds a text to the file. A card that looks like an earlier one names it.
+// write adds a text to the file. If an earlier card has the same text, it adds
+// the name of that card.
 func (b *Book) write(name, text string) string {
 	if other := b.known[text]; other != "" {
 		text = "looks like " + other + "\n"

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// marks are pieces of Markdown, and characters that services treat in their own
-// way.
+// marks are pieces of Markdown, and characters that platforms treat in special
+// ways.
 var marks = []string{
 	"> ", ">", "#", "## ", "- ", "* ", "1. ", "```", "```\n", "`", "**", "_", "~~", "---\n", "[", "](", ")", "[]()", "![](", "![a](b)", "<b>", "<!-- x -->",
 	"<https://a.example>", "[a]: http://b\n", "|", "\\", "&amp;", "    ", "\t", "\n", "\n\n", "\n\n\n", " ", "a", "word ", "deploy", "@here", "<@U1>", ":tada:",
 	"👍🏽", "1️⃣", "ℹ️", "\u200d", "\u00a0", "é", "中", "⟨", "x^2", "$", "%", "{", "}", "#channel", "/cmd", "…",
 }
 
-// markdown returns random Markdown: pieces in any order, or blocks in blocks.
+// markdown returns random Markdown: pieces in any order, or nested blocks.
 func markdown(r *rand.Rand) string {
 	if r.IntN(2) > 0 {
 		return nested(r, r.IntN(4))
@@ -27,15 +27,15 @@ func markdown(r *rand.Rand) string {
 	return b.String()
 }
 
-// bare has blocks without blocks, most of which have nothing to show.
+// bare lists blocks without nested blocks. Most of them have no visible text.
 var bare = []string{
 	"", " ", "text", "*a* `b`", "#", "###### ", "# a", "a\n=", "```\n```", "```go\n\n```", "```", "~~~\na\n~~~", "    ", "    a", "---", "***", "****", "** **", "``", "` `",
 	"~~ ~~", "[]()", "[ ](http://a.example)", "![]()", "![](http://a.example)", "<!-- -->", "<br>", "[a]: http://b.example", "|a|\n|-|", "\\", "&nbsp;", "&#8203;", "\u200b",
 	"\u00ad", "\u2063", "- [ ] ", "[^1]: ", "\u2028",
 }
 
-// nested returns blocks, of which some are in quotes and lists up to a depth. The
-// first, the last and the innermost can be empty.
+// nested returns blocks, some of them in quotes and lists of the given depth.
+// The first, the last and the innermost can be empty.
 func nested(r *rand.Rand, depth int) string {
 	var all []string
 	for range 1 + r.IntN(3) {
@@ -54,8 +54,8 @@ func nested(r *rand.Rand, depth int) string {
 	return strings.Join(all, []string{"\n", "\n\n"}[r.IntN(2)])
 }
 
-// Hostile returns a view in which every text of an agent or a person is random
-// Markdown.
+// Hostile returns a view in which every text from an agent or a person is
+// random Markdown.
 func Hostile(r *rand.Rand) Sample {
 	for {
 		all := Samples()
@@ -101,7 +101,7 @@ func Hostile(r *rand.Rand) Sample {
 		if r.IntN(2) > 0 {
 			i.Session = ""
 		}
-		if i.Ask.Normalize() == nil { // nod refuses the rest
+		if i.Ask.Normalize() == nil { // nod refuses invalid questions
 			return s
 		}
 	}

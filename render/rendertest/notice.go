@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// unseen are the fields that no person notices: IDs that the tests of each
-// platform check. The order of Telegram's entities is not noticed either.
+// unseen lists fields that are invisible: IDs, which the tests of each platform
+// check. The order of Telegram's entities is invisible too.
 var unseen = []string{"block_id", "action_id", "custom_id"}
 
-// notices checks that each change of a payload changes what is read of it, so
-// that the golden files show it.
+// notices checks that each change of a payload changes the text that the reader
+// returns, so that the golden files show the change.
 func notices(t *testing.T, read Reader, payload map[string]any, text string) {
 	t.Helper()
 	check := func(at string, undo func()) {

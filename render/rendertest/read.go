@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// A page is the text that a person would see of a payload. Each line begins with
-// its kind, in two columns:
+// A page is the text that a person would see in a payload. Each line begins
+// with its kind, in two columns:
 //
 //	!  notification           -  small text        ?  input
 //	   text (no mark)         >  quote             +  file
 //	`  code                   »  collapsed quote   =  title of a dialog
 //	•  item, also 1.          |  bar of a card     [] buttons of a row
 //
-// An arrow precedes what a control sends.
+// An arrow precedes the data that a control sends.
 type page struct {
 	lines []string
 	all   []*object
-	said  map[string]bool // what a screen reader says
+	said  map[string]bool // text for screen readers
 }
 
-// hidden matches characters that no one sees.
+// hidden matches invisible characters.
 var hidden = regexp.MustCompile(`\p{Cf}`)
 
 // add appends the lines of a text.
@@ -35,21 +35,22 @@ func (p *page) add(kind, text string) {
 		}
 		line = mark + line
 		if trimmed := strings.TrimRight(line, " "); len(trimmed) < len(line) && line != mark {
-			line = trimmed + "␠" // a space that nobody sees
+			line = trimmed + "␠" // an invisible space
 		}
 		p.lines = append(p.lines, strings.TrimRight(line, " "))
 	}
 }
 
-// apart separates a code block or a quote from one before it.
+// apart separates a code block or a quote from the same kind of block before
+// it.
 func (p *page) apart(kind string) {
 	if n := len(p.lines); kind != "" && n > 0 && strings.HasPrefix(p.lines[n-1], kind) {
 		p.lines = append(p.lines, "")
 	}
 }
 
-// text returns the lines. One that repeats, with the line between if there is
-// one, is there once with its number.
+// text returns the lines. If a line or a pair of lines repeats at least three
+// times, it appears once with the number of repetitions.
 func (p *page) text() string {
 	var b strings.Builder
 	for at := 0; at < len(p.lines); {
@@ -74,15 +75,15 @@ func (p *page) text() string {
 	return b.String()
 }
 
-// unknown is the panic of a reader that meets what it does not know.
+// unknown is the panic of a reader that finds an unknown part.
 type unknown string
 
 func fail(format string, args ...any) { panic(unknown(fmt.Sprintf(format, args...))) }
 
-// A Reader writes what a person sees of a payload.
+// A Reader writes the text that a person sees in a payload.
 type Reader func(p *page, o *object)
 
-// read returns the text that a person sees of a decoded payload. Its error
+// read returns the text that a person sees in a decoded payload. Its error
 // names the fields that the reader did not read.
 func (r Reader) read(payload map[string]any) (text string, err error) {
 	p := &page{said: map[string]bool{}}
@@ -106,7 +107,7 @@ func (r Reader) read(payload map[string]any) (text string, err error) {
 	return p.text(), nil
 }
 
-// An object is a part of a payload. Every field has to be read.
+// An object is a part of a payload. Readers must read every field.
 type object struct {
 	p      *page
 	at     string
@@ -120,7 +121,7 @@ func (p *page) object(at string, fields map[string]any) *object {
 	return o
 }
 
-// field reads a field. A missing one has the zero value.
+// field reads a field. It returns the zero value if the field is missing.
 func field[T any](o *object, key string) (value T) {
 	o.seen[key] = true
 	if v := o.fields[key]; v != nil {
@@ -137,17 +138,17 @@ func (o *object) str(key string) string { return field[string](o, key) }
 func (o *object) is(key string) bool    { return field[bool](o, key) }
 func (o *object) num(key string) int    { return int(field[float64](o, key)) }
 
-// has reports whether a field is there.
+// has reports whether a field exists.
 func (o *object) has(key string) bool { return o.fields[key] != nil }
 
-// hide reads fields that no one sees.
+// hide marks invisible fields as read.
 func (o *object) hide(keys ...string) {
 	for _, k := range keys {
 		o.seen[k] = true
 	}
 }
 
-// sub reads an object. A missing one has no fields.
+// sub reads an object. If the field is missing, the object has no fields.
 func (o *object) sub(key string) *object {
 	return o.p.object(o.at+"."+key, field[map[string]any](o, key))
 }
@@ -165,7 +166,7 @@ func (o *object) list(key string) []*object {
 	return out
 }
 
-// notes joins what is true of a control.
+// notes joins the properties of a control.
 type notes []string
 
 func (n *notes) when(ok bool, format string, args ...any) {
@@ -181,7 +182,7 @@ func (n notes) String() string {
 	return ", " + strings.Join(n, ", ")
 }
 
-// sent writes what a control sends.
+// sent describes the data that a control sends.
 func sent(value string) string {
 	if value == "" {
 		return ""
@@ -189,21 +190,20 @@ func sent(value string) string {
 	return " → " + strings.TrimPrefix(value, tokenMark)
 }
 
-// A run is a text with the same formats.
+// A run is a text with uniform formats.
 type run struct {
 	text  string
 	marks []string // outermost first
 }
 
-// The marks of formats.
+// Marks of the formats.
 const (
 	bold, italic, strike, code = "**", "_", "~~", "`"
 )
 
 var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "<http", `\<http`, "{", `\{`)
 
-// marked writes runs with their formats in Markdown. Literal characters of
-// Markdown are escaped.
+// marked writes runs in Markdown. It escapes literal Markdown characters.
 func marked(runs []run) string {
 	var b strings.Builder
 	var open []string

@@ -1,5 +1,5 @@
-// Package rendertest holds the views that the tests of all platforms render, and
-// compares what people see of them with golden files.
+// Package rendertest holds the views that the tests of all platforms render,
+// and compares their visible text with golden files.
 package rendertest
 
 import (
@@ -55,7 +55,7 @@ func Samples() []Sample {
 		Sample{"approval-rule", view(pending(byRule))}, Sample{"approval-rule-given", view(ended(byRule, bridge.StateApproved))},
 		Sample{"approval-edited", view(edited)}, Sample{"approval-stopped", view(stopped)})
 	script := approval()
-	script.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the coverage of wider scopes is too long for the card
+	script.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce} // the card cannot hold the coverage of wider scopes
 	script.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, bytes.Repeat([]byte("line of a long script\n"), 900))
 	out = append(out, Sample{"approval-long", view(pending(script))})
 	for _, s := range []bridge.State{bridge.StateApproved, bridge.StateDenied, bridge.StateExpired, bridge.StateCancelled, bridge.StateSuperseded, bridge.StateUndeliverable} {
@@ -110,7 +110,7 @@ func Forms() []Form {
 	return append(out, Form{"edit-check", check})
 }
 
-// life returns one view for each state of a request other than its outcomes.
+// life returns a view for each state of a request that is not an outcome.
 func life() []Sample {
 	preview := question("q1", bridge.WidgetRadio)
 	preview.Options[0].Preview = "region: eu\n```\n<@U1>"
@@ -206,8 +206,8 @@ func base() bridge.Interaction {
 	}
 }
 
-// long gives a request a prompt with all kinds of markup. The other samples are
-// short, so that a change of the markup changes few cards.
+// long gives a request a prompt with every kind of markup. The other samples
+// are short, so that a change of the markup affects few cards.
 func long(i bridge.Interaction) bridge.Interaction {
 	i.Prompt = "Release **42** is _ready_. See [the plan](https://example.com/plan?a=1&b=2).\n\n- one\n- `two`\n  1. deep\n\n> quoted @everyone\n\n```sh\necho \"<hi>\" && ls\n```"
 	return i

@@ -6,8 +6,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// sessions returns the message of a session in each of its phases, and a card of
-// a reported session.
+// sessions returns the message of a session in each phase, and a card of a
+// reported session.
 func sessions() []Sample {
 	at := func(minute int) time.Time { return time.Date(2024, 12, 9, 12, minute, 0, 0, time.UTC) }
 	i := base()

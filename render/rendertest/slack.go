@@ -67,7 +67,7 @@ func slackBlock(p *page, b *object) {
 	}
 }
 
-// slackText reads a text object. Markup in it is shown as it is sent.
+// slackText reads a text object. It shows the markup unparsed.
 func slackText(o *object) string {
 	text := o.str("text")
 	switch kind := o.str("type"); {
@@ -151,8 +151,8 @@ func leaves(e *object, verbatim bool) string {
 	return marked(runs)
 }
 
-// moment writes a time that readers see in their own zone, and as text where
-// that is not possible.
+// moment writes a time in the form that readers see in their own zone, and its
+// fallback text.
 func moment(unix int, exact bool, words string) string {
 	layout := "Jan 2, 15:04 MST"
 	if exact {
@@ -165,8 +165,9 @@ func moment(unix int, exact bool, words string) string {
 	return fmt.Sprintf("{%s, %d}", words, at.Year())
 }
 
-// slackRow reads a row of controls. What a screen reader says after the label of
-// each button is in a line of its own. No two buttons of a card sound the same.
+// slackRow reads a row of controls. The text that a screen reader adds to the
+// label of a button has a line of its own. No two buttons of a card may sound
+// the same.
 func slackRow(p *page, row []*object) {
 	var shown []string
 	about := ""
@@ -192,15 +193,15 @@ func slackRow(p *page, row []*object) {
 	}
 }
 
-// sameStart reports whether a is b, or the start of b in a label that is as long
-// as Slack takes it.
+// sameStart reports whether a is b, or the start of b in a label of Slack's
+// maximum length.
 func sameStart(a, b, label string) bool {
 	long := len(label)+3*strings.Count(label, "<")+3*strings.Count(label, ">") > 70
 	return a == b || long && strings.HasSuffix(a, "…") && strings.HasPrefix(b, strings.TrimSuffix(a, "…"))
 }
 
-// slackControl returns a control of a row, and the label that a screen reader
-// reads for a button.
+// slackControl returns a control of a row, and the label of a button for a
+// screen reader.
 func slackControl(e *object) (text, said string) {
 	id := e.str("action_id")
 	switch kind := e.str("type"); kind {
@@ -222,7 +223,8 @@ func slackControl(e *object) (text, said string) {
 	}
 }
 
-// slackMenu reads the options of a control, and what it asks before it counts.
+// slackMenu reads the options of a control, and the question in its
+// confirmation dialog.
 func slackMenu(p *page, e *object) {
 	p.choices("•", "·", slackOptions(e, nil))
 	if c := e.sub("confirm"); len(c.fields) > 0 {
@@ -230,7 +232,7 @@ func slackMenu(p *page, e *object) {
 	}
 }
 
-// slackOptions reads options, of which some are chosen.
+// slackOptions reads options and marks the chosen ones.
 func slackOptions(e *object, chosen []*object) []choice {
 	values := map[string]string{}
 	for _, c := range chosen {
@@ -292,7 +294,7 @@ func slackInput(p *page, label string, e *object, more notes, id string) {
 	}
 }
 
-// one reads the option that is chosen.
+// one returns the chosen option as a list, or an empty list.
 func one(e *object) []*object {
 	if !e.has("initial_option") {
 		return nil

@@ -36,9 +36,9 @@ func Telegram(p *page, o *object) {
 type telegramText struct {
 	units         []uint16
 	styles        [][]string
-	before, after map[int]string  // written at a unit
+	before, after map[int]string  // text to insert at a unit
 	blocks        map[int]string  // kinds of the lines that start at a unit
-	ends          map[string]bool // kinds of blocks with the units of their ends
+	ends          map[string]bool // kinds of blocks, with the unit where they end
 }
 
 func (t *telegramText) part(from, to int) string { return string(utf16.Decode(t.units[from:to])) }
@@ -84,7 +84,8 @@ func (t *telegramText) entity(e *object) {
 	}
 }
 
-// block marks lines. It fails if a line is covered in part.
+// block marks the lines of a block. It panics if the block covers only a part
+// of a line.
 func (t *telegramText) block(e *object, kind string, from, to int) {
 	mark := map[string]string{"blockquote": ">", "expandable_blockquote": "»", "pre": "`"}[kind]
 	if from > 0 && t.units[from-1] != '\n' || to < len(t.units) && t.units[to] != '\n' || t.units[to-1] == '\n' {
@@ -104,7 +105,7 @@ func (t *telegramText) block(e *object, kind string, from, to int) {
 	}
 }
 
-// addMark joins the marks of a line: a quote is around code.
+// addMark joins the marks of a line: a quote contains code.
 func addMark(marks, mark string) string {
 	if mark == "`" {
 		return marks + mark
@@ -146,7 +147,7 @@ func (t *telegramText) line(from, to int, verbatim bool) string {
 	return marked(runs) + t.after[to]
 }
 
-// both returns the formats of a unit if the one before it has the same.
+// both returns the formats that a unit shares with the unit before it.
 func (t *telegramText) both(from, n int) []string {
 	if n > from && slices.Equal(t.styles[n-1], t.styles[n]) {
 		return t.styles[n]

@@ -9,7 +9,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// tokenMark begins the tokens of the samples. The rest says what a click does.
+// tokenMark starts the tokens of the samples. The rest describes the effect of
+// a click.
 const tokenMark = "token-"
 
 var (
@@ -24,8 +25,8 @@ var (
 	}
 )
 
-// sends names what a control does: its action, and the decision, the question
-// and the option that it is about.
+// sends describes the effect of a control: its action, and its decision,
+// question and option.
 func sends(i bridge.Interaction, c bridge.Control) string {
 	at := func(names []string, n int) string {
 		if n < len(names) {
@@ -76,10 +77,11 @@ func input(option int) string {
 	return cmp.Or(inputs[option], fmt.Sprint(option))
 }
 
-// opensCard reports whether a label opens a card of nod. Only these hide an address.
+// opensCard reports whether a label is the label of a link to a card of nod.
+// Only such links hide their address.
 func opensCard(label string) bool { return label == render.LabelOpen || label == render.LabelOpenNewer }
 
-// linked writes a link, whose label may be its address.
+// linked writes a link. Its label may be its address.
 func linked(label, url string) string {
 	if label == url {
 		return "<" + url + ">"

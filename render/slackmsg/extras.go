@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Beginnings of the action IDs of the selects that delegate. A select of people
-// has no room for a token but its action ID.
+// Prefixes of the action IDs of the selects for delegation. A select of people
+// can hold a token only in its action ID.
 const (
 	delegateID = "delegate"
 	anyoneID   = "anyone-"
@@ -33,8 +33,8 @@ func extras(v bridge.View, id string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock("more-"+id, row...)}
 }
 
-// delegate returns the control that delegates: a button for one person, a
-// select for several, and a select of all people if groups are among them. It
+// delegate returns the control for delegation: a button for one person, a
+// select for several, and a select of all people if there are groups. It
 // returns nil if there is no one to delegate to.
 func delegate(v bridge.View) slack.BlockElement {
 	names, people := v.Record.Interaction.HandOver, render.Delegates(v)
@@ -58,16 +58,17 @@ func delegate(v bridge.View) slack.BlockElement {
 	return nil
 }
 
-// delegation asks again, because the choice in a select counts at once.
+// delegation returns a confirmation dialog, because Slack sends a choice in a
+// select at once.
 func delegation() *slack.ConfirmationBlockObject {
 	return slack.NewConfirmationBlockObject(plain("Hand over?", maxConfirmTitle),
 		plain("This person is notified and can answer too. You can still answer.", maxConfirmText),
 		plain("Hand over", maxConfirmButton), plain("Cancel", maxConfirmButton))
 }
 
-// Delegated reads the choice in a select that delegates, of the option with
-// value or of a user. It returns the token of the control and the user. It
-// returns an empty token for any other select.
+// Delegated reads the choice in a select for delegation: the value of an
+// option, or a user. It returns the token of the control and the user. For any
+// other select, it returns an empty token.
 func Delegated(action, value, user string) (token, picked string) {
 	if action == delegateID {
 		return value, ""

@@ -11,26 +11,26 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Limits of the Home tab. A view has no limit for all texts together, but its
-// number of blocks is limited.
+// Limits of the Home tab. Slack limits the number of blocks, but not the total
+// length of the texts.
 const (
-	maxHomeBody    = 3000              // of a request that can be decided there
-	homeForWaiting = 60                // blocks with pending requests
-	homeForGrants  = 80                // blocks until the end of the grants
+	maxHomeBody    = 3000              // a request that can be decided in the tab
+	homeForWaiting = 60                // maximum number of blocks up to the end of the pending requests
+	homeForGrants  = 80                // maximum number of blocks up to the end of the grants
 	homeForAll     = maxViewBlocks - 1 // the last block is the footer
-	maxHomeLine    = 300               // of a decision
+	maxHomeLine    = 300               // line about a decision
 )
 
-// revokePrefix begins the action IDs of the buttons that revoke a grant. The
+// revokePrefix starts the action IDs of the buttons that revoke a grant. The
 // value of such a button is the ID of the grant.
 const revokePrefix = "revoke-"
 
 // Page is the content of a Home tab.
 type Page struct {
 	bridge.Overview
-	Note string // the result of a click, for the person; may be empty
+	Note string // result of the person's last click; may be empty
 	Team string // URL of the workspace, with a trailing slash; may be empty
-	// Bare leaves out the controls that decide.
+	// Bare omits the controls that decide.
 	Bare bool
 	At   time.Time
 }
@@ -38,7 +38,7 @@ type Page struct {
 // tab collects the blocks of a Home tab.
 type tab struct{ blocks []slack.Block }
 
-// add appends blocks if the tab then has at most limit blocks.
+// add appends blocks unless the tab would then exceed limit blocks.
 func (t *tab) add(limit int, blocks ...slack.Block) bool {
 	if len(t.blocks)+len(blocks) > limit {
 		return false
@@ -55,9 +55,9 @@ func (t *tab) divided(b slack.Block) []slack.Block {
 	return []slack.Block{slack.NewDividerBlock(), b}
 }
 
-// Home returns the Home tab of a person: pending requests, each with its
-// controls if all of it is shown, and otherwise with a link to its card; then
-// grants and recent decisions.
+// Home returns the Home tab of a person: pending requests, grants and recent
+// decisions. A request has its controls if the tab shows all of it, and
+// otherwise a link to its card.
 func Home(p Page) slack.HomeTabViewRequest {
 	t := &tab{}
 	t.add(homeForAll, slack.NewHeaderBlock(plain(waitingTitle(p.Overview), maxHeader)))
@@ -66,7 +66,7 @@ func Home(p Page) slack.HomeTabViewRequest {
 	}
 	left := 0
 	for n, w := range p.Waiting {
-		room := homeForWaiting - len(p.Waiting) + n + 1 // the others need a block each
+		room := homeForWaiting - len(p.Waiting) + n + 1 // the others need one block each
 		if !t.add(room, whole(p, w)...) && !t.add(homeForWaiting, short(p, w)...) {
 			left++
 		}
@@ -93,8 +93,8 @@ func waitingTitle(o bridge.Overview) string {
 	return fmt.Sprintf("%d pending requests", n)
 }
 
-// dated returns a time in the reader's zone between two texts of nod. A text of
-// anyone else must not be part of it, because Slack looks for markup in it.
+// dated returns a time in the reader's zone between two texts of nod. The texts
+// must not contain untrusted text, because Slack parses markup in them.
 func dated(before string, at time.Time, after string) *slack.TextBlockObject {
 	text := fmt.Sprintf("%s<!date^%d^%s|%s>%s", before, at.Unix(), dateFormat, at.UTC().Format("Jan 2, 15:04 UTC"), after)
 	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true}
@@ -132,8 +132,8 @@ func whole(p Page, w bridge.Waiting) []slack.Block {
 	return append(append(out, row...), slack.NewDividerBlock())
 }
 
-// confirm makes the buttons that decide ask first, naming the request: the tab can
-// change while someone aims.
+// confirm adds a confirmation dialog that names the request to the buttons that
+// decide, because the tab can change just before a click.
 func confirm(row []slack.Block, c render.Card) {
 	for _, b := range row {
 		block, ok := b.(*slack.ActionBlock)
@@ -163,7 +163,7 @@ func short(p Page, w bridge.Waiting) []slack.Block {
 	i, id := w.View.Record.Interaction, blockID(w.View)
 	c := render.NewCard(w.View, listedOnCard(i))
 	text := c.HeadText()
-	if i.Approval == nil { // the headline of an approval names the action
+	if i.Approval == nil { // the headline of an approval already names the action
 		text += " " + render.Line(render.PlainText(c.Body))
 	}
 	text = render.Cut(text, maxHomeLine, cost) + "\n" + render.Line(i.Agent)
@@ -188,8 +188,8 @@ func open(p Page, w bridge.Waiting, c render.Card) *slack.ButtonBlockElement {
 	return e
 }
 
-// Link returns the URL of a message in a workspace, whose URL ends with a slash.
-// It is empty if either is unknown.
+// Link returns the URL of a message in a workspace, whose URL ends with a
+// slash. It returns an empty string if either is unknown.
 func Link(team string, ref bridge.MessageRef) string {
 	if ref.Message == "" || team == "" {
 		return ""
@@ -202,7 +202,7 @@ func Link(team string, ref bridge.MessageRef) string {
 }
 
 // grants lists grants, each with a button that revokes it. A grant whose
-// coverage does not fit is counted, because its text must not be cut.
+// coverage does not fit is only counted, because its text must not be cut.
 func (t *tab) grants(all []bridge.Grant) {
 	if len(all) == 0 {
 		return

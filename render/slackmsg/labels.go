@@ -21,14 +21,14 @@ func subject(i bridge.Interaction, c render.Card) string {
 }
 
 // accessible returns the text that a screen reader reads for a button: its
-// label and what it is about, because several buttons have the same label.
+// label and its subject, because several buttons have the same label.
 func accessible(label, about string) string {
 	return render.Cut(strings.TrimSuffix(label, "…")+": "+about, maxButton, cost)
 }
 
-// describe gives the buttons of actions blocks a text for screen readers, as
-// far as the message has room. Text that everyone sees comes first. About
-// returns what the buttons of a block are about.
+// describe adds texts for screen readers to the buttons of actions blocks, if
+// the message has room after the visible text. About returns the subject of the
+// buttons of a block.
 func describe(blocks []slack.Block, room int, about func(block string) string) {
 	for _, b := range blocks {
 		row, ok := b.(*slack.ActionBlock)

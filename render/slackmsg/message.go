@@ -18,13 +18,14 @@ type Message struct {
 	// Text is the escaped text of notifications and screen readers.
 	Text   string
 	Blocks []slack.Block
-	// Refused is the reason, with code CodeUnsupported, why people cannot
-	// answer the request in Slack, or can only deny or decline it. It is nil
-	// if they can.
+	// Refused is the error, with code CodeUnsupported, if people cannot answer
+	// the request in Slack, or can only deny or decline it. It is nil if they
+	// can answer.
 	Refused error `json:",omitempty"`
 }
 
-// Build writes a view as a message. Its error is CodeUnsupported.
+// Build writes a view as a message. It returns CodeUnsupported if the view does
+// not fit.
 func Build(v bridge.View) (Message, error) {
 	if c := render.NewCard(v, describedOnCard(v.Record.Interaction)); c.Whole {
 		if m, ok := atOnce(v, c); ok {
@@ -52,16 +53,16 @@ func atOnce(v bridge.View, c render.Card) (Message, bool) {
 	return m, whole && size <= maxMessage
 }
 
-// describedOnCard returns a function that reports whether the text of a card with
-// enough room lists the options of a question. It lists also those whose
-// descriptions only an open menu shows.
+// describedOnCard returns a function that reports whether a card with enough
+// room must list the options of a question in its text. This includes options
+// whose descriptions are visible only in an open menu.
 func describedOnCard(i bridge.Interaction) func(bridge.Question) bool {
 	needed := listedOnCard(i)
 	return func(q bridge.Question) bool { return needed(q) || inMenu(q) && render.HasDescriptions(q) }
 }
 
-// listedOnCard returns a function that reports whether the text of a card has
-// to list the options of a question. It lists options that only a modal offers,
+// listedOnCard returns a function that reports whether a card must list the
+// options of a question in its text. It lists options that only a modal offers,
 // so that everyone can read them, except yes and no.
 func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
 	f, lone := i.Lone()
@@ -69,7 +70,7 @@ func listedOnCard(i bridge.Interaction) func(bridge.Question) bool {
 	return func(q bridge.Question) bool { return inModal && q.Widget != bridge.WidgetConfirm || listed(q) }
 }
 
-// listed reports whether the options have to be listed in the text.
+// listed reports whether the text must list the options.
 func listed(q bridge.Question) bool {
 	if !render.LabelsFit(q, maxOption, cost) {
 		return true
@@ -80,9 +81,9 @@ func listed(q bridge.Question) bool {
 	return render.HasPreviews(q) || slices.ContainsFunc(q.Options, func(o bridge.Option) bool { return cost(render.Line(o.Description)) > maxOption })
 }
 
-// build writes the card with at most limit characters of the body, and as many
-// of the questions. It reports whether both are complete. The controls of a
-// card that is not complete open dialogs that show everything.
+// build writes the card with at most limit characters of the body, and at most
+// limit characters of the questions. It reports whether both are complete. The
+// controls of an incomplete card open dialogs that show everything.
 func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	id := blockID(v)
 	body, whole := clip(c.Body, limit)
@@ -145,9 +146,9 @@ func build(v bridge.View, c render.Card, limit int) (Message, bool) {
 	return m, whole
 }
 
-// blockID returns the end of the IDs of a card's blocks. Clients keep the
-// values that a person entered while the ID of their block stays the same, so
-// the IDs change only with the content, and not with a vote or a reminder.
+// blockID returns the end of the IDs of a card's blocks. A client keeps the
+// values that a person entered while the ID of a block stays the same. The IDs
+// therefore change with the content, but not with a vote or a reminder.
 func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-" + v.Tag() }
 
 // origin returns the line that says who asks.
@@ -155,7 +156,7 @@ func origin(c render.Card, id string) slack.Block {
 	return slack.NewContextBlock("from-"+id, plain(c.From, maxSection))
 }
 
-// notes returns the lines that say how a request stands.
+// notes returns the lines about the state of a request.
 func notes(v bridge.View, id string) []slack.Block {
 	var out []slack.Block
 	for n, note := range render.Notes(v) {
@@ -194,9 +195,9 @@ func mention(m bridge.Mention) string {
 	return "<@" + Escape(m.User) + ">"
 }
 
-// Reminder returns the escaped text of a reminder, with the markup that notifies
-// those whom it mentions, and with a link to the card: other cards can be between
-// them in the thread. An empty link has none.
+// Reminder returns the escaped text of a reminder, with the markup of its
+// mentions and a link to the card, because other cards can follow the card in
+// the thread. If link is empty, the text has no link.
 func Reminder(r bridge.Reminder, link string) string {
 	var who []string
 	for _, u := range r.Users {
@@ -219,7 +220,7 @@ func Reminder(r bridge.Reminder, link string) string {
 	return render.Remind(who, text.String())
 }
 
-// clip keeps the start of a document and reports whether that is all of its
+// clip keeps the start of a document and reports whether that is the complete
 // text. Many tiny paragraphs are far larger as blocks than as text, so such a
 // document loses its markup before it loses any text.
 func clip(doc []render.Block, limit int) ([]render.Block, bool) {
@@ -235,9 +236,9 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return []render.Block{render.Flat(doc, render.Cut(text, limit, cost))}, whole
 }
 
-// controls returns the controls that answer a request. On a card that does not
-// show everything, those that approve or answer open dialogs that show everything. If not even a
-// dialog fits, they are left out.
+// controls returns the controls that answer a request. On an incomplete card,
+// the controls that approve or answer open dialogs that show everything. If no
+// dialog can hold the request, these controls are left out.
 func controls(v bridge.View, id string, whole, fits bool) []slack.Block {
 	i := v.Record.Interaction
 	switch {
@@ -331,10 +332,10 @@ func decisions(v bridge.View, whole, fits bool) []slack.BlockElement {
 	return row
 }
 
-// overflow returns the entries of the menu of an approval, without approvals if
-// nothing fits the request, and whether the
-// controls that do not answer the request are among them. They are not if the
-// menu is too small for them, or if people are chosen in a select.
+// overflow returns the entries of the menu of an approval. It omits approvals
+// if nothing fits the request. It reports whether the entries include the
+// controls that do not answer the request: they do not if the menu is too
+// small, or if people are chosen in a select.
 func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras bool) {
 	i := v.Record.Interaction
 	for _, n := range i.More() {
@@ -352,8 +353,8 @@ func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras 
 	return out, true
 }
 
-// alwaysWithReason reports whether the dialog that asks for a reason also offers
-// to deny always. A menu cannot hold all the decisions.
+// alwaysWithReason reports whether the dialog for a reason also offers to deny
+// always, because a menu cannot hold all decisions.
 func alwaysWithReason(i bridge.Interaction) bool {
 	all := i.Decisions()
 	return slices.Contains(all, bridge.DecideDenyReason) && slices.Contains(all, bridge.DecideDenyAlways)

@@ -17,13 +17,13 @@ import (
 const CallbackID = "nod"
 
 // The block ID of an input is valuePrefix or otherPrefix with the index of the
-// question, or TypedBlock. Anything after a "-" only makes it unique.
+// question, or TypedBlock. A "-" and the text after it only make the ID unique.
 const (
 	valuePrefix = "q"
 	otherPrefix = "x"
-	// TypedBlock is the block ID of the text that belongs to a decision.
+	// TypedBlock is the block ID of the input for the text of a decision.
 	TypedBlock = "reason"
-	// AlwaysBlock is the block ID of the box that denies always.
+	// AlwaysBlock is the block ID of the checkbox that denies always.
 	AlwaysBlock = "always"
 	actionID    = "v"
 )
@@ -32,7 +32,7 @@ const (
 type Field struct {
 	Question int
 	Other    bool // the free text next to the options
-	Typed    bool // belongs to a decision
+	Typed    bool // text of a decision
 }
 
 // ParseField reads the block ID of an input. It returns false for any other
@@ -53,7 +53,7 @@ func ParseField(blockID string) (Field, bool) {
 }
 
 // Modal writes the form of a control as a view. The submission of the form
-// carries metadata. It returns CodeUnsupported if the form is too large.
+// contains metadata. It returns CodeUnsupported if the form is too large.
 func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 	i := f.View.Record.Interaction
 	title, submit := render.TitleAnswer, render.LabelSubmit
@@ -89,7 +89,7 @@ func Modal(f bridge.Form, metadata string) (slack.ModalViewRequest, error) {
 		}
 		blocks = wholePrivate(f.View, titled)
 		if raw, err := json.Marshal(blocks); i.LonePlan() && (err != nil || len(raw) > maxView/2) {
-			blocks = []slack.Block{context(f.View)} // it approves nothing
+			blocks = []slack.Block{context(f.View)} // the form approves nothing
 		}
 		all, texts := render.Fields(i), i.Fields()
 		for _, n := range i.FormFields() {
@@ -140,8 +140,8 @@ func stated(f bridge.Form) (title, submit string, blocks []slack.Block) {
 	return title, submit, blocks
 }
 
-// about returns the text of a form about its request. If the form approves, it
-// is the complete request.
+// about returns the text about the request in a form. If the form approves,
+// this is the complete request.
 func about(v bridge.View, d bridge.Decision) []slack.Block {
 	if d.Approves() {
 		return wholeText(v, false)
@@ -208,20 +208,20 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 		label = render.Line(f.Header) + ": " + label
 	}
 	for _, text := range []string{label, render.Line(f.Description)} {
-		if cost(text) > maxLabel { // the input shows only the start of it
+		if cost(text) > maxLabel { // the input shows only the start of the text
 			out = append(out, richText("", []render.Block{render.Para(text)}))
 		}
 	}
 	in := slack.NewInputBlock(valuePrefix+strconv.Itoa(n), plain(label, maxLabel), nil, nil)
 	hint := f.Description
 	if hint == "" && picksTime(f.Question) {
-		hint = f.Placeholder // the picker has none
+		hint = f.Placeholder // a picker has no placeholder
 	}
 	if hint != "" {
 		in.Hint = plain(render.Line(hint), maxLabel)
 	}
-	// If there is free text next to the options, either may be left empty. The
-	// engine checks that one of them has a value.
+	// A question with free text next to the options has two inputs, and either
+	// may be left empty. The engine checks that one of them has a value.
 	in.Optional = !f.IsRequired() || f.AllowOther
 	if f.FreeText() {
 		in.Element = typed(f.Question, value)
@@ -239,8 +239,8 @@ func fields(n int, f bridge.Field, d *bridge.Draft) []slack.Block {
 	return out
 }
 
-// typed returns the native input of a typed answer. It omits a value of an
-// earlier attempt that the native input does not accept.
+// typed returns the native input of a typed answer. It omits a value from an
+// earlier attempt that the native input would refuse.
 func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	hint := q.Placeholder
 	if hint == "" {
@@ -295,14 +295,14 @@ func typed(q bridge.Question, value bridge.Answer) slack.BlockElement {
 }
 
 // picksTime reports whether a question is answered with a picker for a date and
-// a time. The answer of the picker is in UTC, which a pattern or a minimum
-// length may refuse.
+// a time. The picker answers in UTC, which a pattern or a minimum length may
+// refuse.
 func picksTime(q bridge.Question) bool {
 	return q.Widget == bridge.WidgetDateTime && q.Pattern == "" && q.MinLength <= len("2006-01-02T15:04:05Z")
 }
 
 // seconds returns the Unix time of an answer. It returns zero for a time that
-// Slack does not accept, which is one without 10 digits.
+// Slack does not accept: Slack requires 10 digits.
 func seconds(answer string) int64 {
 	t, err := time.Parse(time.RFC3339, answer)
 	if n := t.Unix(); err == nil && n >= 1_000_000_000 && n <= 9_999_999_999 {
@@ -313,9 +313,9 @@ func seconds(answer string) int64 {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// choice returns the element that offers the options: that of the widget if
-// they fit, otherwise a select, with groups if there are more than 100 options.
-// Value is the current choice.
+// choice returns the element that offers the options: the element of the widget
+// if the options fit, otherwise a select, with groups if there are more than
+// 100 options. Value is the current choice.
 func choice(q bridge.Question, value bridge.Answer) slack.BlockElement {
 	options := make([]*slack.OptionBlockObject, len(q.Options))
 	var initial []*slack.OptionBlockObject

@@ -16,7 +16,8 @@ func Offer(s, link string) (string, []slack.Block) {
 	return text, append(blocks, linkTo(link)...)
 }
 
-// maxListed is the number of blocks of a list: the limit of a message.
+// maxListed is the maximum number of blocks of a list: Slack's limit for a
+// message.
 const maxListed = 50
 
 // List is Note with a button next to each line that names a card.
@@ -44,7 +45,7 @@ func List(s string) (string, []slack.Block) {
 	return text, list
 }
 
-// linkTo returns a button that opens a page where only one person can continue.
+// linkTo returns a button that opens a page for one person.
 func linkTo(link string) []slack.Block {
 	if link == "" {
 		return nil
@@ -54,8 +55,8 @@ func linkTo(link string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock("", b)}
 }
 
-// Closed returns the view that replaces a form which was submitted too late, or
-// that has to be signed. A link that is not empty has a button.
+// Closed returns the view that replaces a form after a late submission, or if a
+// passkey must sign it. If link is not empty, the view has a button.
 func Closed(note, link string) slack.ModalViewRequest {
 	said := richText("", []render.Block{render.Para(render.Clean(note))})
 	return slack.ModalViewRequest{

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// excerpt returns the start of a document: the first lines of its code and of
-// what does not fit, and other text within limit.
+// excerpt returns the start of a document: the first lines of code and of
+// blocks that do not fit, and other text within limit.
 func excerpt(doc []render.Block, limit int) []render.Block {
 	limit = min(limit, maxExcerpt)
 	start, _ := clip(doc, limit)
@@ -37,7 +37,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {
-			break // what follows belongs to the end of the text
+			break // the rest belongs to the end of the text
 		}
 	}
 	if len(out) == 0 || !fits(out, 3*limit) { // one long text, or many tiny spans
@@ -52,8 +52,8 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines[:min(n, len(lines))], "\n")
 }
 
-// shortened returns the note on a card that does not show everything, or that
-// people cannot answer in Slack.
+// shortened returns the note on a card that is incomplete, or that people
+// cannot answer in Slack.
 func shortened(v bridge.View, c render.Card, body []render.Block, id string, whole, answerable bool) []slack.Block {
 	text := ""
 	if !whole {
@@ -78,7 +78,8 @@ func shortened(v bridge.View, c render.Card, body []render.Block, id string, who
 	return elsewhere(v, id, text, "To read and answer it, open the console")
 }
 
-// elsewhere returns a note with what people do in the console, if it is on.
+// elsewhere returns a note about what people can do in the console, if the
+// console is enabled.
 func elsewhere(v bridge.View, id, text, what string) []slack.Block {
 	switch {
 	case !v.Console:
@@ -96,7 +97,7 @@ func elsewhere(v bridge.View, id, text, what string) []slack.Block {
 	return out
 }
 
-// refusing says what people can do with a request that they cannot read.
+// refusing tells people how to refuse a request that they cannot read.
 func refusing(i bridge.Interaction) string {
 	switch {
 	case i.Kind == bridge.KindApproval:
@@ -107,8 +108,8 @@ func refusing(i bridge.Interaction) string {
 	return "closed without an answer"
 }
 
-// fullText returns the control that opens the whole text of a closed request or
-// a notice, or a note if no dialog can hold it.
+// fullText returns the control that opens the complete text of a closed request
+// or a notice, or a note if no dialog can hold it.
 func fullText(v bridge.View, id string) []slack.Block {
 	c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionRead}
 	if !opens(v, c) {
@@ -118,8 +119,8 @@ func fullText(v bridge.View, id string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock("full-"+id, b)}
 }
 
-// control returns the control of decision n of an approval. On a card that does
-// not show everything, no control approves at once.
+// control returns the control of decision n of an approval. On an incomplete
+// card, no control approves at once.
 func control(v bridge.View, n int, whole bool) bridge.Control {
 	i := v.Record.Interaction
 	action, question, option := i.DecisionControl(n)
@@ -147,7 +148,7 @@ func reviewable(v bridge.View) error {
 }
 
 // reviewControls returns the controls that answer a private request in its
-// dialog. Those of a question are its inputs.
+// dialog. The controls of a question are its inputs.
 func reviewControls(v bridge.View) []slack.Block {
 	i := v.Record.Interaction
 	var out []slack.Block
@@ -163,8 +164,8 @@ func reviewControls(v bridge.View) []slack.Block {
 	return out
 }
 
-// answering returns the control that approves or answers on a card that does not
-// show everything. It opens a dialog that does.
+// answering returns the control that approves or answers on an incomplete card.
+// It opens a dialog that shows everything.
 func answering(v bridge.View) bridge.Control {
 	i := v.Record.Interaction
 	switch {
@@ -176,18 +177,18 @@ func answering(v bridge.View) bridge.Control {
 	return bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionForm}
 }
 
-// opens reports whether a dialog can show everything that its control needs.
+// opens reports whether a dialog can show the complete request of a control.
 func opens(v bridge.View, c bridge.Control) bool { return dialog(v, c) == nil }
 
-// dialog returns the reason why no dialog can show everything that its control
-// needs, or nil.
+// dialog returns the reason why no dialog can show the complete request of a
+// control, or nil.
 func dialog(v bridge.View, c bridge.Control) error {
 	_, err := Modal(bridge.Form{View: v, Control: c}, strings.Repeat("x", maxMetadata))
 	return err
 }
 
-// needsDialog reports whether a request is answered in a dialog even if the card
-// shows everything.
+// needsDialog reports whether a request is answered in a dialog even if the
+// card is complete.
 func needsDialog(i bridge.Interaction) bool {
 	f, lone := i.Lone()
 	return i.Kind == bridge.KindAsk && !i.LonePlan() && (!lone || needsForm(f.Question))
@@ -199,8 +200,8 @@ func needsForm(q bridge.Question) bool {
 	return q.FreeText() || len(q.Options) > maxInline || (q.Multiple() && q.AllowOther)
 }
 
-// wholeText returns everything that people decide about in a request. It leaves out
-// the headline if that is the title of the dialog.
+// wholeText returns the complete text that people decide on. It leaves out the
+// headline if that is the title of the dialog.
 func wholeText(v bridge.View, titled bool) []slack.Block {
 	c := render.NewCard(v, func(bridge.Question) bool { return false })
 	doc := c.Body
@@ -213,8 +214,9 @@ func wholeText(v bridge.View, titled bool) []slack.Block {
 	return inBlocks(doc)
 }
 
-// wholePrivate is wholeText and, for a private request, who asks, because its
-// card does not name the session and the tool.
+// wholePrivate is wholeText. For a private request, it adds the line that says
+// who asks, because the card of such a request does not name the session and
+// the tool.
 func wholePrivate(v bridge.View, titled bool) []slack.Block {
 	out := wholeText(v, titled)
 	if v.Record.Interaction.Private {
@@ -223,8 +225,8 @@ func wholePrivate(v bridge.View, titled bool) []slack.Block {
 	return out
 }
 
-// inBlocks writes a document as blocks of moderate size. It never leaves out any
-// text. Many tiny paragraphs lose their markup, which is far larger.
+// inBlocks writes a document as blocks of moderate size. It never omits text.
+// Many tiny paragraphs lose their markup, which is far larger than their text.
 func inBlocks(doc []render.Block) []slack.Block {
 	var out []slack.Block
 	var group []render.Block

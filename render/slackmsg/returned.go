@@ -15,14 +15,14 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Hidden compares the blocks of a message with those that Slack returned for
-// it, and describes the text that people cannot read. It returns an empty
-// string if they can read everything.
+// Hidden compares the blocks of a message with the blocks that Slack returned,
+// and describes the text that people cannot read. It returns an empty string if
+// people can read everything.
 //
 // Slack rewrites texts: it escapes them, joins leaves, turns URLs into links,
 // and writes emoji as codes. Hidden therefore compares the texts in order,
-// without spaces and emoji. It does not compare the texts of context blocks,
-// which contain nothing to decide about.
+// without spaces and emoji. It skips the texts of context blocks, which are not
+// part of the decision.
 func Hidden(sent, got []slack.Block) string {
 	if len(got) == 0 && len(sent) > 0 {
 		return "the service returned no blocks"
@@ -59,7 +59,7 @@ func shown(blocks []slack.Block) string {
 // date matches a token that Slack may rewrite.
 var date = lazyregexp.New(`<!date\^[^>]*>`)
 
-// textFields lists the fields with visible text, in the order of display.
+// textFields lists the fields with visible text, in display order.
 var textFields = []string{"label", "text", "hint", "placeholder", "options", "option_groups", "description", "element", "elements", "fields"}
 
 func collect(b *strings.Builder, v any) {
@@ -70,9 +70,9 @@ func collect(b *strings.Builder, v any) {
 		}
 	case map[string]any:
 		switch x["type"] {
-		case "context": // Slack rewrites URLs in it
+		case "context": // Slack rewrites its URLs
 			return
-		case "date": // Slack may rewrite it, as the token
+		case "date": // Slack may rewrite the text and the token
 			return
 		case "link":
 			if x["text"] == nil {
@@ -91,7 +91,8 @@ func collect(b *strings.Builder, v any) {
 	}
 }
 
-// segments splits a text at the emoji, which Slack may rewrite, and removes spaces.
+// segments splits a text at the emoji, which Slack may rewrite, and removes
+// spaces.
 func segments(s string) []string {
 	var out []string
 	var b strings.Builder
@@ -117,7 +118,7 @@ func segments(s string) []string {
 	return out
 }
 
-// joiner is part of some letters, and Slack may drop it.
+// joiner is part of some letters. Slack may drop it.
 const joiner = "\u200d"
 
 func squeeze(s string) string {
@@ -129,7 +130,8 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// literally returns a text without escapes, no matter how often it was escaped.
+// literally removes all escapes from a text, even if it was escaped several
+// times.
 func literally(s string) string {
 	for {
 		plain := html.UnescapeString(s)
@@ -140,7 +142,8 @@ func literally(s string) string {
 	}
 }
 
-// emoji reports whether Slack may write the cluster of a character as a code.
+// emoji reports whether Slack may write a character, with the rest of its
+// grapheme cluster, as a code.
 func emoji(r rune) bool {
 	const keycap, emojiStyle = 0x20e3, 0xfe0f
 	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) && r > 0x7f || r == keycap || r == emojiStyle || visible.Pictograph(r)

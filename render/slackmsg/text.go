@@ -72,7 +72,7 @@ func (w *writer) section(spans []render.Span, bold, newline bool) {
 }
 
 // list writes the first paragraph of an item as the item. The rest of the item
-// follows, with deeper lists indented.
+// follows, with indented sublists.
 func (w *writer) list(b render.Block, depth int) {
 	style := slack.RTEListBullet
 	if b.Start > 0 {
@@ -113,11 +113,11 @@ const (
 	exactFormat = "{date_short_pretty} at {time_secs}"
 )
 
-// leaves returns the leaves of spans, with a line break behind them if newline is
-// set. It returns none for spans without text.
+// leaves returns the leaves of spans. If newline is set, a line break follows
+// them. It returns none for spans without text.
 func leaves(spans []render.Span, bold, newline bool) []slack.RichTextSectionElement {
 	out := make([]slack.RichTextSectionElement, 0, len(spans)+1)
-	texts := make([]slack.RichTextSectionTextElement, 0, len(spans)+1) // pointers into it are in out
+	texts := make([]slack.RichTextSectionTextElement, 0, len(spans)+1) // out holds pointers into it
 	text := func(s string, style *slack.RichTextSectionTextStyle) {
 		texts = append(texts, slack.RichTextSectionTextElement{Type: slack.RTSEText, Text: s, Style: style})
 		out = append(out, &texts[len(texts)-1])
@@ -146,8 +146,8 @@ func leaves(spans []render.Span, bold, newline bool) []slack.RichTextSectionElem
 	return out
 }
 
-// styles are the styles of all leaves, by the bits of styleFor. They are shared:
-// nobody may change them.
+// styles holds the styles of all leaves, by the bits of styleFor. Leaves share
+// them, so callers must not change them.
 var styles = func() (all [16]slack.RichTextSectionTextStyle) {
 	for n := range all {
 		all[n] = slack.RichTextSectionTextStyle{Bold: n&1 != 0, Italic: n&2 != 0, Strike: n&4 != 0, Code: n&8 != 0}
@@ -182,7 +182,7 @@ func plain(s string, limit int) *slack.TextBlockObject {
 	return new(plainText).of(s, limit)
 }
 
-// plainText is a plain_text object with the value that it points to.
+// plainText is a plain_text object that holds its own value.
 type plainText struct {
 	object slack.TextBlockObject
 	emoji  bool
@@ -204,19 +204,19 @@ func Escape(s string) string { return escaping.Replace(s) }
 var escaping = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // measure returns the size of blocks in characters of their JSON, with
-// entities. Slack's limit is unpublished, and this is the strictest known way
-// to count.
+// entities. Slack does not publish its limit, and this is the strictest known
+// way to count.
 func measure(blocks []slack.Block) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(slack.Blocks{BlockSet: blocks}); err != nil {
-		return maxMessage + 1 // does not happen: these blocks always marshal
+		return maxMessage + 1 // cannot happen: these blocks always marshal
 	}
 	return cost(b.String())
 }
 
-// fits reports whether a document is at most limit characters as a block.
+// fits reports whether the block of a document has at most limit characters.
 func fits(doc []render.Block, limit int) bool {
 	return measure([]slack.Block{richText("", doc)}) <= limit
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Entity is the format or the meaning of a part of a text. Offset and Length
+// Entity is a format of a part of a text, or its meaning. Offset and Length
 // count UTF-16 units.
 type Entity struct {
 	Type     string         `json:"type"`
 	Offset   int            `json:"offset"`
 	Length   int            `json:"length"`
-	User     *tgbotapi.User `json:"user,omitempty"`     // of a text_mention
-	Language string         `json:"language,omitempty"` // of a pre
-	URL      string         `json:"url,omitempty"`      // of a text_link
+	User     *tgbotapi.User `json:"user,omitempty"`     // for text_mention
+	Language string         `json:"language,omitempty"` // for pre
+	URL      string         `json:"url,omitempty"`      // for text_link
 	UnixTime int64          `json:"unix_time,omitempty"`
 	Format   string         `json:"date_time_format,omitempty"`
 }
@@ -28,8 +28,8 @@ const (
 	longQuote = "expandable_blockquote"
 )
 
-// Button is a button of an inline keyboard. It has exactly one of Data, Copy and
-// Disabled: servers ignore all but the first.
+// Button is a button of an inline keyboard. It has exactly one of Data, Copy
+// and Disabled, because servers ignore all but the first.
 type Button struct {
 	Text     string    `json:"text"`
 	Data     string    `json:"callback_data,omitempty"`
@@ -37,7 +37,7 @@ type Button struct {
 	Copy     *Copied   `json:"copy_text,omitempty"`
 	Disabled *struct{} `json:"disabled,omitempty"`
 	Style    string    `json:"style,omitempty"` // primary, success or danger; ignored by older servers and clients
-	instead  string    // Data on a server without disabled buttons
+	instead  string    // Data for a server without disabled buttons
 }
 
 // Copied is the text that a button copies.
@@ -47,14 +47,14 @@ type Copied struct {
 
 func copying(label, text string) Button { return Button{Text: label, Copy: &Copied{text}} }
 
-// disabled returns a button that does nothing. A click on it has the data
-// instead where the server does not know disabled buttons.
+// disabled returns a button that does nothing. On a server without disabled
+// buttons, a click sends the data instead.
 func disabled(label, instead string) Button {
 	return Button{Text: label, Disabled: &struct{}{}, instead: instead}
 }
 
-// pager is the row of buttons that turn the pages of a list. Both ends keep
-// their place.
+// pager returns the buttons that turn the pages of a list. The buttons for the
+// previous and the next page are always in the same position.
 func pager(v bridge.View, n, page, pages int) []Button {
 	this := v.Token(bridge.ActionPage, n, page)
 	back, next := disabled("‹", this), disabled("›", this)

@@ -6,10 +6,10 @@ import (
 	"unicode/utf16"
 )
 
-// Features is a set of parts of messages that older servers refuse.
+// Features is a set of message features that older servers refuse.
 type Features uint8
 
-// The features, by the version of the Bot API that brought them.
+// The features, by the version of the Bot API that introduced them.
 const (
 	DisabledButtons Features = 1 << iota // 10.3
 	Dates                                // 9.5
@@ -17,8 +17,8 @@ const (
 	LongQuotes                           // 7.4
 )
 
-// What older servers answer: the code of the official server,
-// github.com/tdlib/telegram-bot-api, in lower case.
+// Error texts of older servers, in lower case. The source is the code of the
+// official server: github.com/tdlib/telegram-bot-api.
 const (
 	unknownButton = "text buttons are unallowed in the inline keyboard"
 	unknownEntity = "unsupported type specified"
@@ -51,8 +51,8 @@ func AllFeatures() []Feature {
 // be sent to a chat that does not exist.
 func (f Feature) Trial() Message { return f.trial }
 
-// Refused returns the newest feature of those that a message uses and an error
-// refuses. It returns false if the error has another cause.
+// Refused returns the newest feature of a message that an error refuses. It
+// returns false if the error has another cause.
 func Refused(err error, used Features) (Feature, bool) {
 	if err == nil {
 		return Feature{}, false
@@ -94,9 +94,9 @@ func (b Button) uses() Features {
 	return 0
 }
 
-// Without returns the message for a server that lacks features: a time is plain
-// text, a collapsed quote is short, nothing can be copied, and a disabled button
-// says why it does nothing.
+// Without returns the message for a server that lacks features. A time becomes
+// plain text, a collapsed quote is shortened, copy buttons are removed, and a
+// disabled button explains why it does nothing.
 func (m Message) Without(off Features) Message {
 	if m.Uses()&off == 0 {
 		return m
@@ -126,7 +126,7 @@ func (m Message) Without(off Features) Message {
 	return m
 }
 
-// shorten cuts the quote that is entity n to maxLines, and moves what follows.
+// shorten cuts the quote of entity n to maxLines, and moves the text after it.
 func (m *Message) shorten(n int) {
 	units := utf16.Encode([]rune(m.Text))
 	from := m.Entities[n].Offset
@@ -144,7 +144,7 @@ func (m *Message) shorten(n int) {
 		return
 	}
 	rest := utf16.Encode([]rune("\n…"))
-	moved := to - at - len(rest) // of what follows; negative if the text grows
+	moved := to - at - len(rest) // shift of the text after the quote; negative if the text grows
 	m.Text = string(utf16.Decode(slices.Concat(units[:at], rest, units[to:])))
 	for k := range m.Entities {
 		e := &m.Entities[k]

@@ -8,9 +8,9 @@ import (
 // withReason ends the label of the button that asks for an optional reason.
 const withReason = " with a reason…"
 
-// Menu writes a menu as a message: what each choice does, and a button for each,
-// or two if a choice takes an optional reason.
-// Its error is CodeUnsupported.
+// Menu writes a menu as a message. Each choice has a description and a button,
+// or two buttons if it takes an optional reason. It returns CodeUnsupported if
+// the menu does not fit.
 func Menu(f bridge.Form) (Message, error) {
 	menu := render.NewMenu(f)
 	w := &writer{}

@@ -8,13 +8,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Message is a card as Telegram shows it.
+// Message is a card in Telegram's format.
 type Message struct {
 	Text     string
 	Entities []Entity
 	Keyboard [][]Button // may be empty
-	// File is the full text if the card cannot hold it. It has to be sent
-	// before the card. It is nil if the card shows everything.
+	// File holds the full text if the card cannot. It must be sent before the
+	// card. It is nil if the card shows everything.
 	File *File
 }
 
@@ -24,7 +24,8 @@ type File struct {
 	Data []byte
 }
 
-// Build writes a view as a message. Its error is CodeUnsupported.
+// Build writes a view as a message. It returns CodeUnsupported if the view does
+// not fit.
 func Build(v bridge.View) (Message, error) {
 	c := render.NewCard(v, func(q bridge.Question) bool { return listed(q) })
 	if !c.Closed && wizard(v) && !v.Hides() {
@@ -50,7 +51,7 @@ func Build(v bridge.View) (Message, error) {
 		if !whole && c.Whole {
 			full := c
 			if wizard(v) {
-				full = render.NewCard(v, listed) // every question, not the wizard's step
+				full = render.NewCard(v, listed) // all questions, not only the step of the wizard
 			}
 			text := []byte(full.FullText())
 			if len(text) > maxFile {
@@ -63,7 +64,7 @@ func Build(v bridge.View) (Message, error) {
 	return m, bridge.Errorf(bridge.CodeUnsupported, "telegram: the card does not fit %d characters", maxText)
 }
 
-// review is the keyboard of a private request.
+// review returns the keyboard of a private request.
 func review(v bridge.View, c render.Card) [][]Button {
 	i := v.Record.Interaction
 	if v.Waiting || c.Closed && i.Kind != bridge.KindNotice {
@@ -73,7 +74,7 @@ func review(v bridge.View, c render.Card) [][]Button {
 	return [][]Button{{{Text: render.LabelReview, Data: v.Token(r.Action, r.Question, r.Option), Style: "primary"}}}
 }
 
-// others are the controls below those that answer the request.
+// others returns the controls below those that answer the request.
 func others(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	var rows [][]Button
@@ -154,14 +155,14 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	return text, entities, whole && all
 }
 
-// origin writes who asks.
+// origin writes the line that says who asks.
 func (w *writer) origin(c render.Card) {
 	w.add("\nFrom", "bold")
 	w.add("  " + render.Cut(c.From, render.MaxFrom, render.Runes) + "\n")
 }
 
-// fileName names the file by what it holds, so that the file of another round
-// cannot be taken for it.
+// fileName names the file by its content, so that people cannot mistake it for
+// the file of another round.
 func fileName(v bridge.View) string {
 	return "request-" + v.Record.Interaction.ID.Short() + "-" + v.Tag() + ".txt"
 }
@@ -175,7 +176,7 @@ func clip(doc []render.Block, limit int) ([]render.Block, bool) {
 	return render.Excerpt(doc, limit, size, render.Runes), false
 }
 
-// listed reports whether the options have to be listed in the text.
+// listed reports whether the text must list the options.
 func listed(q bridge.Question) bool {
 	return render.HasDescriptions(q) || !render.LabelsFit(q, maxButton-2, render.Runes)
 }
@@ -212,14 +213,14 @@ func keyboard(v bridge.View) [][]Button {
 	return rows
 }
 
-// wizard reports whether the fields are shown one after the other.
+// wizard reports whether the fields are shown one at a time.
 func wizard(v bridge.View) bool {
 	i := v.Record.Interaction
 	return len(i.Fields()) > 1 && !i.LonePlan()
 }
 
-// decisions are the controls of an approval: those of the card in one row, and
-// below them the one for the others.
+// decisions returns the controls of an approval: the decisions on the card in
+// one row, and the control for the others below.
 func decisions(v bridge.View) [][]Button {
 	i := v.Record.Interaction
 	all, shown := i.Decisions(), i.OnCard()
@@ -244,8 +245,8 @@ func styleOf(t render.Tone) string {
 	return ""
 }
 
-// optionKeys are the options of a question, one a row, or several where they
-// are short; a long list is shown page by page.
+// optionKeys returns the options of a question: one in each row, or several if
+// they are short. It shows a long list page by page.
 func optionKeys(v bridge.View, q bridge.Field, n int) [][]Button {
 	value, _ := v.Draft.Value(q)
 	page := 0
@@ -301,8 +302,8 @@ func step(v bridge.View) int {
 	return min(v.Draft.Step, len(v.Record.Interaction.Fields()))
 }
 
-// wizardText is the part of the wizard that is shown: one field, or the review
-// of all.
+// wizardText returns the current part of the wizard: one field, or the review
+// of all fields.
 func wizardText(v bridge.View) []render.Block {
 	fields := v.Record.Interaction.Fields()
 	at := step(v)
@@ -336,7 +337,8 @@ func wizardText(v bridge.View) []render.Block {
 	return doc
 }
 
-// progress names the field of a step. A question with formatting follows it.
+// progress names the field of a step. The question follows separately if it has
+// formatting.
 func progress(f bridge.Field, n, of int) render.Block {
 	if render.Formatted(f) {
 		f.Text, f.Markdown = "", false
@@ -365,7 +367,7 @@ func wizardKeys(v bridge.View) [][]Button {
 	if at > 0 {
 		nav = append(nav, back)
 	}
-	next := render.LabelNext // keeps the answer
+	next := render.LabelNext // keeps the current answer
 	if value, other := v.Draft.Value(q); value.Empty() && other == "" {
 		next = render.LabelSkip
 	}

@@ -17,7 +17,8 @@ func Toast(s string) string { return render.Cut(render.Clean(s), maxNote, render
 func FitsToast(s string) bool { return render.Runes(render.Clean(s)) <= maxNote }
 
 // Whisper returns a message for one member of a group. An older server would
-// show it to everyone, but refuses its disabled button: never send it without.
+// show it to everyone, but refuses its disabled button. Never send it without
+// the button.
 func Whisper(s string) Message {
 	m := Reply(s)
 	m.Keyboard = [][]Button{{disabled("Only you can see this", "")}}
@@ -49,14 +50,14 @@ func Offer(s, link string) Message {
 	return m
 }
 
-// Prompt is a message that asks one person to reply to it.
+// Prompt is a message that asks one person for a reply.
 type Prompt struct {
 	Message
-	Placeholder string // of the person's input
+	Placeholder string // for the person's input
 }
 
-// NewPrompt returns the prompt for a form. Its mention of the user makes the
-// input open for them alone.
+// NewPrompt returns the prompt for a form. It mentions the user, so that the
+// input opens only for that user.
 func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	ask, placeholder := wanted(f)
 	w := &writer{}
@@ -68,7 +69,7 @@ func NewPrompt(f bridge.Form, user int64, name string) Prompt {
 	w.add(", " + ask)
 	if exact := exactly(f); exact != "" {
 		w.add(": ")
-		w.add(exact, "bold") // no period, which would look like a part of it
+		w.add(exact, "bold") // no period, which would look like a part of the text
 	} else {
 		w.add(".")
 	}
@@ -96,7 +97,7 @@ func wanted(f bridge.Form) (ask, placeholder string) {
 	return "reply to this message with your answer", render.TitleAnswer
 }
 
-// exactly returns the only text that a form takes, if there is one.
+// exactly returns the only text that a form accepts, if there is one.
 func exactly(f bridge.Form) string {
 	if o := f.Control.Option; o == bridge.OptionConfirm || o == bridge.OptionDecide {
 		return render.Typed(f).Exact

@@ -14,23 +14,23 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// writer collects text and its entities; nothing is parsed by Telegram, so
-// nothing has to be escaped.
+// writer collects text and its entities. Telegram parses none of the text, so
+// it needs no escapes.
 type writer struct {
 	text     strings.Builder
-	units    int // UTF-16, as entities count
+	units    int // UTF-16 units, which entities count
 	entities []Entity
 	quoting  bool   // quotes cannot be nested
-	extent   string // which part of the request the card shows
+	extent   string // the part of the request that the card shows
 }
 
-// unlinked returns a text that mentions no one: Telegram detects @name where
-// no letter, digit or underscore comes before it, and a joiner after the @
-// prevents that. An @ at the end gets one too, because the next text may be a
-// name. Other texts, such as email addresses, stay fit for copying.
+// unlinked returns a text that mentions no one. Telegram detects @name if no
+// letter, digit or underscore precedes it, and a joiner after the @ prevents
+// that. An @ at the end gets one too, because the next text may be a name.
+// Email addresses and other texts stay unchanged, so that people can copy them.
 func unlinked(s string) string { return broken(s, "@") }
 
-// broken returns a text with a joiner behind each mark that would start a link.
+// broken adds a joiner after each mark that would start a link.
 func broken(s, marks string) string {
 	if !strings.ContainsAny(s, marks) {
 		return s
@@ -82,18 +82,18 @@ func (w *writer) message() Message {
 	return m
 }
 
-// unkept are combining marks that Telegram drops from texts without a word:
-// clean_input_string in github.com/tdlib/td, td/telegram/misc.cpp.
+// unkept lists combining marks that Telegram drops: clean_input_string in
+// github.com/tdlib/td, td/telegram/misc.cpp.
 const unkept = "\u030a\u0333\u033f"
 
-// alone are these marks as characters of their own, and ringed the letters that have
-// a ring above in one character.
+// alone maps these marks to similar characters that Telegram keeps. ringed maps
+// letters to the single character with a ring above.
 var (
 	alone  = map[rune]rune{'\u030a': '˚', '\u0333': '‗', '\u033f': '‾'}
 	ringed = map[rune]rune{'A': 'Å', 'a': 'å', 'U': 'Ů', 'u': 'ů', 'w': 'ẘ', 'y': 'ẙ'}
 )
 
-// kept returns a text of which Telegram shows every mark.
+// kept replaces the combining marks that Telegram would drop.
 func kept(s string) string {
 	if !strings.ContainsAny(s, unkept) {
 		return s
@@ -113,12 +113,12 @@ func kept(s string) string {
 	return string(out)
 }
 
-// maxCommands is the number of entities of a message from which commands in its text
-// take no more of them.
+// maxCommands limits the entities for commands: if a message has more entities,
+// further commands in its text get none.
 const maxCommands = maxEntities / 2
 
-// add writes a text. Plain text is kept from becoming a mention, or a command, which
-// a tap would send to the group in the name of the reader.
+// add writes a text. It prevents plain text from becoming a mention, or a
+// command that a tap would send to the group in the name of the reader.
 func (w *writer) add(s string, kinds ...string) {
 	s = kept(s)
 	if slices.Contains(kinds, "code") {
@@ -136,16 +136,16 @@ func (w *writer) add(s string, kinds ...string) {
 		if slices.Contains(kinds, "strikethrough") || len(w.entities) > maxCommands {
 			w.write(broken(s[from:to], "/"), kinds...)
 		} else {
-			w.write(s[from:to], "code") // which can be copied
+			w.write(s[from:to], "code") // people can copy it
 		}
 		s = s[to:]
 	}
 }
 
-// commandIn returns the place of the first text that Telegram would make a command of
-// a bot, with the start of a path such as ~/shop: match_bot_commands in
-// github.com/tdlib/td, td/telegram/MessageEntity.cpp. Both are zero if there is none.
-// The command of nod stays one.
+// commandIn returns the position of the first text that Telegram would turn
+// into a bot command, including the start of a path such as ~/shop:
+// match_bot_commands in github.com/tdlib/td, td/telegram/MessageEntity.cpp. It
+// returns zeros if there is none. It skips nod's own command.
 func commandIn(s string) (from, to int) {
 	before := ' '
 	for n, r := range s {
@@ -230,11 +230,11 @@ func (w *writer) quote(doc []render.Block) {
 	w.add("\n")
 }
 
-// body writes the request of a card, and reports whether it is there in full.
+// body writes the request of a card, and reports whether the text is complete.
 func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
 	if c.Closed && !c.Whole {
 		w.closedBody(c.Body, limit)
-		return true // a closed card may be short
+		return true // a closed card need not be complete
 	}
 	body, whole := clip(c.Body, limit)
 	w.blocks(body, "")
@@ -244,8 +244,8 @@ func (w *writer) body(v bridge.View, c render.Card, limit int) bool {
 	return whole
 }
 
-// closedBody writes the request on a closed card. A long one is in a collapsed
-// quote below its first line.
+// closedBody writes the request on a closed card. It puts a long request in a
+// collapsed quote below the first line.
 func (w *writer) closedBody(doc []render.Block, limit int) {
 	rest := doc
 	if len(doc) > 1 && doc[0].Kind == render.Paragraph {
@@ -310,7 +310,7 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 		}
 		start := w.units
 		switch {
-		case s.Code && s.Strike: // code cannot be struck, and other text has links to commands and tags
+		case s.Code && s.Strike: // Telegram cannot strike code through, and finds commands and tags in other text
 			w.add(broken(s.Text, "/#$"), mark(s.Bold || bold, "bold", ""), "strikethrough")
 		case s.Code:
 			w.add(s.Text, "code")
@@ -333,7 +333,8 @@ func (w *writer) link(label, address string) {
 	w.add(label)
 }
 
-// result trims the text as Telegram would, so that entities stay in place.
+// result trims the text in the same way as Telegram, so that entities stay in
+// place.
 func (w *writer) result() (string, []Entity) {
 	text := strings.TrimRight(w.text.String(), " \n\t")
 	length := render.UTF16(text)
