@@ -4,10 +4,6 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms"
@@ -23,56 +19,6 @@ type inbound struct {
 	forms    forms
 	commands commands
 	home     home
-}
-
-// reaction is the result of an interaction.
-type reaction struct {
-	// first does work that needs Slack before the acknowledgment, such as
-	// opening a modal, whose trigger expires. It returns the rest of the
-	// reaction. It may be nil.
-	first func(context.Context) reaction
-	reply any                   // acknowledges it
-	then  func(context.Context) // runs after the acknowledgment; may be nil
-}
-
-// afterwards is the time limit for all work after an acknowledgment.
-const afterwards = 10 * time.Second
-
-// begin runs the work before the acknowledgment, in time for it.
-func (r reaction) begin(ctx context.Context) reaction {
-	if r.first == nil {
-		return r
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), platforms.ClickTimeout)
-	defer cancel()
-	return r.first(ctx)
-}
-
-// finish runs the work after the acknowledgment. It has its own time limit,
-// because the click is already stored.
-func (r reaction) finish(ctx context.Context) {
-	if r.then == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
-	defer cancel()
-	r.then(ctx)
-}
-
-// challenge is the response that proves to Slack that a URL belongs to nod.
-type challenge struct {
-	Challenge string `json:"challenge"`
-}
-
-// read decodes an authenticated interaction. If the interaction cannot be read,
-// it returns the zero value, which causes no reaction.
-func (i inbound) read(raw []byte) payload {
-	var in payload
-	if err := json.Unmarshal(raw, &in); err != nil {
-		i.log.Warn("interaction cannot be read", "platform", i.name, "error", err)
-		return payload{}
-	}
-	return in
 }
 
 // handle records one authenticated interaction. The click is stored before
@@ -110,39 +56,6 @@ func (i inbound) record(ctx context.Context, in payload) reaction {
 	return reaction{}
 }
 
-// maxReply is the size of a reply, in bytes, that Slack certainly accepts in an
-// acknowledgment. Over Socket Mode, Slack silently drops an envelope with a
-// reply of 20 KiB: github.com/slack-go/slack/issues/1196.
-const maxReply = 16 << 10
-
-// fitting returns a reaction whose reply Slack accepts. A longer reply is sent
-// in a call after the acknowledgment.
-func (i inbound) fitting(in payload, r reaction) reaction {
-	raw, err := json.Marshal(r.reply)
-	if err != nil || len(raw) <= maxReply {
-		return r
-	}
-	switch long := r.reply.(type) {
-	case told:
-		return reaction{then: func(ctx context.Context) {
-			if err := i.replies.respond(ctx, in.ResponseURL, "", long.Text, long.Blocks); err != nil {
-				i.log.Warn("reply to a command not sent", "platform", i.name, "error", err)
-			}
-		}}
-	case *answer:
-		if long.View == nil {
-			break
-		}
-		loading := closed(noteLoading)
-		loading.View.ExternalID = uuid.NewString()
-		return reaction{reply: loading, then: func(ctx context.Context) {
-			i.forms.replace(ctx, in.View.ID, loading.View.ExternalID, *long.View)
-			reaction{then: r.then}.finish(ctx)
-		}}
-	}
-	return r
-}
-
 // clicked applies a click on a message.
 func (i inbound) clicked(ctx context.Context, in payload) reaction {
 	token, picked := in.control()
@@ -172,77 +85,6 @@ func (i inbound) clicked(ctx context.Context, in payload) reaction {
 		}
 		i.closeStale(ctx, c.Ref, v)
 	}}
-}
-
-// clickedModal applies a click on a control of a modal that shows a private
-// request. The modal then shows the result of the click.
-func (i inbound) clickedModal(ctx context.Context, in payload) reaction {
-	token, picked := in.control()
-	var meta metadata
-	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil || token == "" {
-		return reaction{}
-	}
-	c := bridge.Click{Token: token, Actor: i.actor(in), Ref: meta.Ref, Picked: picked}
-	shows := func(v bridge.Verdict) reaction {
-		return reaction{then: func(ctx context.Context) {
-			if _, err := i.api.UpdateViewContext(ctx, slackmsg.Closed(v.Note, v.Link), "", "", in.View.ID); err != nil {
-				i.log.Warn("modal not updated", "platform", i.name, "error", err)
-			}
-			i.closeStale(ctx, c.Ref, v)
-		}}
-	}
-	if bridge.PeekAction(token) == bridge.ActionInput {
-		return i.forms.opening(ctx, c, in.TriggerID, true, func(note string) reaction {
-			if note == "" {
-				return reaction{}
-			}
-			return shows(bridge.Verdict{Note: note})
-		})
-	}
-	v, err := i.sink.Click(ctx, c)
-	if err != nil {
-		i.log.Error("click not recorded", "platform", i.name, "error", err)
-		v.Note = bridge.NotRecorded(err)
-	}
-	return shows(v)
-}
-
-// submitted applies the submission of a form.
-func (i inbound) submitted(ctx context.Context, in payload) reaction {
-	var meta metadata
-	if err := json.Unmarshal([]byte(in.View.Metadata), &meta); err != nil {
-		return reaction{reply: closed("This form does not belong to nod.")}
-	}
-	if meta.Always != "" && denyAlways(in.View.State) {
-		meta.Token = meta.Always
-	}
-	c := bridge.Click{
-		Token: meta.Token, Actor: i.actor(in), Ref: meta.Ref, Inputs: inputs(in.View.State), Typed: typed(in.View.State),
-		Nonce: in.View.ID,
-	}
-	v, err := i.sink.Click(ctx, c)
-	if err != nil {
-		i.log.Error("form not recorded", "platform", i.name, "error", err)
-		return reaction{reply: fieldErrors(in.View.State, nil, bridge.NotRecorded(err))}
-	}
-	r := reaction{then: func(ctx context.Context) { i.closeStale(ctx, c.Ref, v) }}
-	switch v.Kind {
-	case bridge.VerdictNoted:
-		if v.Note != "" {
-			r.reply = closed(v.Note)
-		}
-	case bridge.VerdictSettled: // without a reply, the form closes
-		if meta.Pushed {
-			r.reply = &answer{Action: "clear"}
-		}
-	case bridge.VerdictReview:
-		r.reply = i.forms.review(*v.Review, meta)
-	case bridge.VerdictInvalid:
-		r.reply = fieldErrors(in.View.State, v.Problems, v.Note)
-	default:
-		r.reply = concluded(v)
-	}
-	return r
 }
 
 // actor returns the person who clicked.

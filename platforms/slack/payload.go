@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"encoding/json"
 	"maps"
 	"strconv"
 	"strings"
@@ -199,4 +200,20 @@ func typed(s state) string {
 		}
 	}
 	return ""
+}
+
+// read decodes an authenticated interaction. If the interaction cannot be read,
+// it returns the zero value, which causes no reaction.
+func (i inbound) read(raw []byte) payload {
+	var in payload
+	if err := json.Unmarshal(raw, &in); err != nil {
+		i.log.Warn("interaction cannot be read", "platform", i.name, "error", err)
+		return payload{}
+	}
+	return in
+}
+
+// challenge is the response that proves to Slack that a URL belongs to nod.
+type challenge struct {
+	Challenge string `json:"challenge"`
 }
