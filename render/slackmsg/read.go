@@ -11,6 +11,22 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
+// clip keeps the start of a document and reports whether that is the complete
+// text. Many tiny paragraphs are far larger as blocks than as text, so such a
+// document loses its markup before it loses any text.
+func clip(doc []render.Block, limit int) ([]render.Block, bool) {
+	text := render.PlainText(doc)
+	whole := cost(text) <= limit
+	if whole && fits(doc, 3*limit) {
+		return doc, true
+	}
+	size := func(doc []render.Block) int { return cost(render.PlainText(doc)) }
+	if out := render.Excerpt(doc, limit, size, cost); !whole && fits(out, 3*limit) {
+		return out, false
+	}
+	return []render.Block{render.Flat(doc, render.Cut(text, limit, cost))}, whole
+}
+
 // excerpt returns the start of a document: the first lines of code and of
 // blocks that do not fit, and other text within limit.
 func excerpt(doc []render.Block, limit int) []render.Block {
@@ -156,8 +172,7 @@ func reviewControls(v bridge.View) []slack.Block {
 		out = controls(v, blockID(v), true, true)
 	}
 	if i.Declinable {
-		b := button("decline", v.Token(bridge.ActionDecline, 0, 0), render.LabelDecline, slack.StyleDefault)
-		out = append(out, slack.NewActionBlock("decline-"+blockID(v), b))
+		out = append(out, decline(v, blockID(v)))
 	}
 	c := render.NewCard(v, listedOnCard(i))
 	describe(out, maxView, func(string) string { return subject(i, c) })

@@ -3,10 +3,12 @@ package slackmsg
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -219,4 +221,42 @@ func measure(blocks []slack.Block) int {
 // fits reports whether the block of a document has at most limit characters.
 func fits(doc []render.Block, limit int) bool {
 	return measure([]slack.Block{richText("", doc)}) <= limit
+}
+
+// dateMarkup returns the markup of a time in the reader's zone.
+func dateMarkup(s render.Span) string {
+	return "<!date^" + strconv.FormatInt(s.Time, 10) + "^" + dateFormat + "|" + Escape(s.Text) + ">"
+}
+
+// mention returns the markup that notifies a user or a user group.
+func mention(m bridge.Mention) string {
+	if m.Group != "" {
+		return "<!subteam^" + Escape(m.Group) + ">"
+	}
+	return "<@" + Escape(m.User) + ">"
+}
+
+// Reminder returns the escaped text of a reminder, with the markup of its
+// mentions and a link to the card, because other cards can follow the card in
+// the thread. If link is empty, the text has no link.
+func Reminder(r bridge.Reminder, link string) string {
+	var who []string
+	for _, u := range r.Users {
+		who = append(who, mention(bridge.Mention{User: u}))
+	}
+	for _, g := range r.Groups {
+		who = append(who, mention(bridge.Mention{Group: g}))
+	}
+	var text strings.Builder
+	for _, s := range render.Noted(r.Text) {
+		if s.Time != 0 {
+			text.WriteString(dateMarkup(s))
+		} else {
+			text.WriteString(Escape(s.Text))
+		}
+	}
+	if len(who) > 0 && link != "" {
+		text.WriteString(" · <" + Escape(link) + "|" + render.LabelOpen + ">")
+	}
+	return render.Remind(who, text.String())
 }
