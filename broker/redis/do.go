@@ -14,32 +14,6 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Get implements broker.Store.
-func (s *Store) Get(ctx context.Context, ks ...broker.Key) ([]broker.Doc, error) {
-	if len(ks) == 0 {
-		return nil, nil
-	}
-	names := make([]string, len(ks))
-	for n, k := range ks {
-		names[n] = s.keys.doc(k)
-	}
-	var found *rdb.SliceCmd
-	one := &call{read: func(p rdb.Pipeliner) { found = p.MGet(ctx, names...) }}
-	if err := s.queue.do(ctx, one); err != nil {
-		return nil, err
-	}
-	stored, err := found.Result()
-	if err != nil {
-		return nil, unavailable(ctx, err)
-	}
-	out := make([]broker.Doc, len(ks))
-	for n, k := range ks {
-		text, _ := stored[n].(string) // nil if there is none
-		out[n] = s.seals.Decode(k, text)
-	}
-	return out, nil
-}
-
 // Do implements broker.Store.
 func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	one, versions := s.call(c)
@@ -51,63 +25,6 @@ func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 		return broker.Done{}, err
 	}
 	return s.result(ctx, c, versions, one.reply)
-}
-
-// Confirm implements broker.Store. Redis waits only for data that the
-// connection has written, so Confirm writes something. The same master compares
-// the versions, because after a failover it may not have the data that another
-// master returned.
-func (s *Store) Confirm(ctx context.Context, read ...broker.Version) error {
-	if s.queue.replicas == 0 {
-		return nil
-	}
-	_, err := s.Do(ctx, broker.Change{If: read, Set: []broker.Member{{Index: "confirmed", At: s.Now(), IndexTTL: time.Minute}}, Urgent: true, Replicated: true})
-	return err
-}
-
-// DoAll implements broker.Store.
-func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
-	out, calls, versions := make([]broker.Result, len(cs)), make([]*call, len(cs)), make([][]int64, len(cs))
-	for n, c := range cs {
-		calls[n], versions[n] = s.call(c)
-		calls[n].ctx, calls[n].done = ctx, make(chan struct{})
-	}
-	s.queue.send(ctx, calls)
-	for n, c := range cs {
-		out[n].Done, out[n].Err = s.result(ctx, c, versions[n], calls[n].reply)
-	}
-	return out
-}
-
-// args builds the keys and arguments of do.lua, which its header describes.
-type args struct{ keys, argv []string }
-
-func (a *args) key(name string)      { a.keys = append(a.keys, name) }
-func (a *args) add(values ...string) { a.argv = append(a.argv, values...) }
-func (a *args) time(t time.Time)     { a.add(optionalMillis(t)) }
-
-// ttl adds a time to live. It is at least 1 ms unless the document never
-// expires.
-func (a *args) ttl(d time.Duration) {
-	if d != 0 {
-		d = max(d, time.Millisecond)
-	}
-	a.add(optional(d.Milliseconds()))
-}
-
-// optional returns a number, or "" for 0.
-func optional(n int64) string {
-	if n <= 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func optionalMillis(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
 // A change with jobs counts only if the clock of the server differs little from
@@ -205,22 +122,6 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 }
 
-// queueOf returns the key of the queue of a job. For a job without a queue, it
-// returns the key of the jobs.
-func (s *Store) queueOf(j broker.Job) string {
-	if q := j.Queue(); q != "" {
-		return s.keys.queue(q)
-	}
-	return s.keys.jobs()
-}
-
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}
-
 // result returns the result of do.lua.
 func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, reply *rdb.Cmd) (broker.Done, error) {
 	out, err := reply.StringSlice()
@@ -275,67 +176,4 @@ func (s *Store) applied(c broker.Change, versions []int64, stored []string) (ent
 		mine, stored = true, stored[1:]
 	}
 	return entries, mine
-}
-
-func millis(s string) time.Time {
-	n, _ := strconv.ParseInt(s, 10, 64) // only scripts and Redis write the value
-	return time.UnixMilli(n).UTC()
-}
-
-// Range implements broker.Store.
-func (s *Store) Range(ctx context.Context, q broker.Query) ([]broker.Member, error) {
-	by := rdb.ZRangeArgs{Key: s.keys.index(q.Index), Start: "-inf", Stop: "+inf", ByScore: true, Rev: q.Newest, Offset: int64(q.Skip), Count: int64(q.N)}
-	if !q.From.IsZero() {
-		by.Start = q.From.UnixMilli()
-	}
-	if !q.To.IsZero() {
-		by.Stop = q.To.UnixMilli()
-	}
-	if q.N == 0 {
-		by.Count = -1
-	}
-	if q.Newest {
-		by.Start, by.Stop = by.Stop, by.Start
-	}
-	found, err := s.client.ZRangeArgsWithScores(ctx, by).Result()
-	if err != nil {
-		return nil, unavailable(ctx, err)
-	}
-	out := make([]broker.Member, len(found))
-	for n, z := range found {
-		name, _ := z.Member.(string) // every member of an index is a string
-		out[n] = broker.Member{Index: q.Index, Name: name, At: time.UnixMilli(int64(z.Score)).UTC()}
-	}
-	return out, nil
-}
-
-// Count implements broker.Store.
-func (s *Store) Count(ctx context.Context, index string, from time.Time) (int, error) {
-	least := "-inf"
-	if !from.IsZero() {
-		least = optionalMillis(from)
-	}
-	n, err := s.client.ZCount(ctx, s.keys.index(index), least, "+inf").Result()
-	return int(n), unavailable(ctx, err)
-}
-
-// Sample implements broker.Store.
-func (s *Store) Sample(ctx context.Context, index string, n int) ([]string, error) {
-	names, err := s.client.ZRandMember(ctx, s.keys.index(index), n).Result()
-	return names, unavailable(ctx, err)
-}
-
-// Tally implements broker.Store.
-func (s *Store) Tally(ctx context.Context, name string, keep time.Duration) (int, error) {
-	key := s.keys.tally(name)
-	var n *rdb.IntCmd
-	err := transact(ctx, s.client, func(p rdb.Pipeliner) error {
-		n = p.Incr(ctx, key)
-		p.PExpire(ctx, key, keep)
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return int(n.Val()), nil
 }

@@ -149,3 +149,12 @@ func (s *Store) run(ctx context.Context, script *rdb.Script, ks []string, args .
 	}
 	return one.reply
 }
+
+// queueOf returns the key of the queue of a job. For a job without a queue, it
+// returns the key of the jobs.
+func (s *Store) queueOf(j broker.Job) string {
+	if q := j.Queue(); q != "" {
+		return s.keys.queue(q)
+	}
+	return s.keys.jobs()
+}

@@ -8,6 +8,7 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Calls of one queue are sent together: each batch holds the calls that arrived
@@ -221,4 +222,30 @@ func (q *queue) exec(ctx context.Context, batch []*call, run func(rdb.Pipeliner,
 		close(c.done)
 	}
 	return again
+}
+
+// Confirm implements broker.Store. Redis waits only for data that the
+// connection has written, so Confirm writes something. The same master compares
+// the versions, because after a failover it may not have the data that another
+// master returned.
+func (s *Store) Confirm(ctx context.Context, read ...broker.Version) error {
+	if s.queue.replicas == 0 {
+		return nil
+	}
+	_, err := s.Do(ctx, broker.Change{If: read, Set: []broker.Member{{Index: "confirmed", At: s.Now(), IndexTTL: time.Minute}}, Urgent: true, Replicated: true})
+	return err
+}
+
+// DoAll implements broker.Store.
+func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
+	out, calls, versions := make([]broker.Result, len(cs)), make([]*call, len(cs)), make([][]int64, len(cs))
+	for n, c := range cs {
+		calls[n], versions[n] = s.call(c)
+		calls[n].ctx, calls[n].done = ctx, make(chan struct{})
+	}
+	s.queue.send(ctx, calls)
+	for n, c := range cs {
+		out[n].Done, out[n].Err = s.result(ctx, c, versions[n], calls[n].reply)
+	}
+	return out
 }
