@@ -5,8 +5,8 @@ package config
 type Person struct {
 	// Accounts are the IDs of the person's accounts, by platform.
 	Accounts map[string]string `yaml:",inline"`
-	// Name is the name of the person that everyone reads. If empty, it is the
-	// key under people.
+	// Name is the display name of the person. If empty, it is the key under
+	// people.
 	//
 	// Example: Ana Ruiz
 	Name string `yaml:"name"`
@@ -19,10 +19,10 @@ type Person struct {
 	//
 	// Example: ana@example.com
 	Email string `yaml:"email"`
-	// Token is the person's API token, at least 16 characters, or its hash, from
-	// nod config token, for the command line, the API and the web console. To replace
-	// it, set OLD,NEW and then NEW. Without a token, the person can answer in
-	// chat only.
+	// Token is the person's API token, at least 16 characters, or its hash,
+	// from nod config token. It is for the command line, the API and the web
+	// console. To replace it, set OLD,NEW and then NEW. Without a token, the
+	// person can answer in chat only.
 	//
 	// Example: sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b
 	Token Secret `yaml:"token"`
@@ -57,8 +57,8 @@ type Route struct {
 	// Example: 2
 	Quorum int `yaml:"quorum"`
 	// Must are people or @groups. Each of these people, and at least one member
-	// of each of these groups, must be among those who approve. One approval
-	// counts for each name and each group that fits.
+	// of each of these groups, must be among the approvers. One approval counts
+	// for each name and each group that it matches.
 	//
 	// Example: ["@leads"]
 	Must []string `yaml:"must"`
@@ -69,7 +69,8 @@ type Route struct {
 	// Example: passkey
 	StepUp string `yaml:"step_up"`
 	// Deny is the effect of a denial. With ends, one denial ends the request.
-	// With counts, a denial needs as many people as an approval.
+	// With counts, a request is denied after as many denials as an approval
+	// would need.
 	//
 	// Default: ends
 	// Example: counts
@@ -109,23 +110,24 @@ type Route struct {
 	// Default: responders
 	// Example: group
 	Mention string `yaml:"mention"`
-	// Preview limits what a notification shows, such as on a locked phone: full
-	// is the headline, and none is only that a request is pending. The card
-	// itself does not change.
+	// Preview limits the text of a notification, such as on a locked phone.
+	// With full, it is the headline. With none, it says only that a request is
+	// pending. The card itself does not change.
 	//
 	// Default: full
 	// Example: none
 	Preview string `yaml:"preview"`
-	// Payload selects the readers of a request: card or private. The card of
-	// a private request shows only its kind, its risk and a button, which opens
-	// the request for people who may answer it. If any route of a request is
-	// private, including those that it escalates to, the request is private.
+	// Payload selects the readers of a request: card or private. The card of a
+	// private request shows only its kind, its risk and a button, which opens
+	// the request for people who may answer it. A request is private if any of
+	// its routes is private, including routes that it escalates to.
 	//
 	// Default: card
 	// Example: private
 	Payload string `yaml:"payload"`
 	// TellRequester sends the requester a direct message when a request closes,
-	// unless the requester closed it. The requester must be listed under people.
+	// unless the requester closed it. The requester must be listed under
+	// people.
 	//
 	// Example: true
 	TellRequester bool `yaml:"tell_requester"`
@@ -182,7 +184,7 @@ type Agent struct {
 	Owners []string `yaml:"owners"`
 }
 
-// Group is a set of people. A person belongs to it by any of the keys.
+// Group is a set of people. Each of the keys adds people to it.
 type Group struct {
 	// People are names of people.
 	//

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// approvers holds who can ever approve on a route: its responders, and those whom its
-// escalation steps and hand-overs add.
+// approvers holds everyone who can ever approve on a route: its responders, and
+// the people that its escalation steps and delegation add.
 type approvers struct {
 	people []string
-	open   bool // there may be others, whom only a platform or a schedule knows
+	open   bool // there may be others, known only to a platform or a schedule
 }
 
 func (a *approvers) add(c Config, names []string) {
@@ -102,7 +102,9 @@ func (c Config) checkPeopleNames(bad func(path, format string, args ...any)) {
 		case strings.ContainsAny(name, ",@/") || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
 			bad(path, "the name %q has a comma, @, / or an invisible character; remove it", name)
 		}
-		key := strings.ToLower(norm.NFC.String(name)) // as sources spell it
+		// a name from a platform or a schedule may differ in case and
+		// normalization
+		key := strings.ToLower(norm.NFC.String(name))
 		if other := seen[key]; other != "" && other != strings.TrimSuffix(path, ".name") {
 			bad(path, "the name %q differs from that of %s in case or in the form of its accents only, or not at all; choose another one", name, other)
 		}

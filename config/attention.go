@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/timespan"
 )
 
-// The defaults of Route.Mention and Route.Preview, and a value of Route.Payload.
+// Defaults of Route.Mention and Route.Preview, and a value of Route.Payload.
 const (
 	MentionResponders = "responders"
 	PreviewFull       = "full"

@@ -14,7 +14,8 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// minToken is the minimum length of an API token. It makes guessing hopeless.
+// minToken is the minimum length of an API token. Shorter tokens could be
+// guessed.
 const minToken = 16
 
 // Check reports every problem with its path, joined into one error.
@@ -105,8 +106,8 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	}
 }
 
-// tokens are the paths of the callers checked so far, by the hashes of their
-// tokens.
+// tokens maps the hashes of the tokens checked so far to the paths of their
+// callers.
 type tokens map[string]string
 
 func (t tokens) check(bad func(path, format string, args ...any), path string, s Secret) {
@@ -129,8 +130,9 @@ func (t tokens) check(bad func(path, format string, args ...any), path string, s
 	}
 }
 
-// checkAccounts rejects an account, an email address, or an ID in a schedule, that two
-// people share: its owner would count twice in a quorum, or no one would be on call.
+// checkAccounts rejects an account, an email address, or an ID in a schedule
+// that two people share. Otherwise, its owner would count twice in a quorum, or
+// no one would be on call.
 func (c Config) checkAccounts(bad func(path, format string, args ...any)) {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
@@ -164,8 +166,8 @@ func isWeb(s string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
 }
 
-// isHost reports whether a text is the name of a host, or a pattern of names, as
-// clients send it.
+// isHost reports whether a text is a host name in the form that clients send,
+// or a pattern of host names.
 func isHost(s string) bool {
 	name := strings.TrimPrefix(s, "*.")
 	if strings.ContainsAny(name, "*?/\\@ \t") {
@@ -177,7 +179,7 @@ func isHost(s string) bool {
 	return name != "" && (!strings.Contains(name, ":") || net.ParseIP(strings.Trim(name, "[]")) != nil)
 }
 
-// isOrigin reports whether a text is the origin of pages, or a pattern of origins.
+// isOrigin reports whether a text is a web origin, or a pattern of origins.
 func isOrigin(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || s != u.Scheme+"://"+u.Host {
@@ -223,7 +225,7 @@ func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
 	}
 }
 
-// checkNextRoute checks the route that another one escalates to.
+// checkNextRoute checks the route that another route escalates to.
 func (c Config) checkNextRoute(bad func(path, format string, args ...any), path, from, to string) {
 	switch _, ok := c.Routes[to]; {
 	case to == "":

@@ -1,6 +1,5 @@
 // Package config reads nod's configuration from a YAML file and the
-// environment, and checks all of it, so that every mistake is reported in one
-// run.
+// environment. It checks everything, so that one run reports every mistake.
 //
 // This package holds plain data and its checks. The settings of a platform come from
 // its kind in platforms/kinds, and the rules of the policy belong to package policy. The
@@ -19,8 +18,8 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// Config is the whole configuration. The comments on its fields are the text of
-// docs/configuration.md: a sentence that starts with the name of the field,
+// Config is the complete configuration. The comments on its fields are the text
+// of docs/configuration.md: a sentence that starts with the name of the field,
 // then the lines "Default:" (if it is not the zero value) and "Example:", which
 // is YAML for the value of the key.
 type Config struct {
@@ -78,8 +77,8 @@ type Config struct {
 	//
 	// Example: http://127.0.0.1:8788
 	Sandbox string `yaml:"sandbox"`
-	// Connections are the settings of the platforms, by platform: pointers to types
-	// such as slack.Settings.
+	// Connections holds the settings of the platforms, by platform. The values
+	// are pointers to types such as slack.Settings.
 	Connections map[string]any `yaml:",inline"`
 	// People are the people who can respond, by name.
 	People map[string]Person `yaml:"people"`
@@ -121,12 +120,12 @@ type Config struct {
 	// Traces configures OpenTelemetry traces. A change needs a restart.
 	Traces Traces `yaml:"traces"`
 
-	at   map[string]string // where each setting is, by its path
-	used map[string]bool   // variables that the file names
+	at   map[string]string // place of each setting, by its path
+	used map[string]bool   // variables that the file refers to
 }
 
 // Load reads a file and then the environment, and checks the result. If path is
-// empty, it reads the environment only. The error joins all problems, each with
+// empty, it reads only the environment. The error joins all problems, each with
 // its place and the path of its setting.
 func Load(path string, environ []string) (Config, error) {
 	c, err := Read(path, environ)
@@ -136,7 +135,7 @@ func Load(path string, environ []string) (Config, error) {
 	return c, c.Locate(c.Check())
 }
 
-// Read is like Load, but does not check what settings mean together.
+// Read is like Load, but does not check settings in combination.
 func Read(path string, environ []string) (Config, error) {
 	c, r := Config{}, newReader(path, environ)
 	if path != "" {
@@ -165,8 +164,9 @@ func Read(path string, environ []string) (Config, error) {
 	return c, nil
 }
 
-// Parse decodes YAML strictly: an unknown key is an error with its line, and a
-// removed one also with what replaces it. Relative paths of secrets start at dir.
+// Parse decodes YAML strictly. An unknown key is an error with its line. If the
+// key was removed, the error also names its replacement. Relative paths of
+// secrets start at dir.
 func Parse(raw []byte, dir string) (Config, error) {
 	c, r := Config{}, newReader("", os.Environ())
 	r.dir = dir
@@ -175,8 +175,8 @@ func Parse(raw []byte, dir string) (Config, error) {
 	return c, errors.Join(r.errs...)
 }
 
-// newReader returns a reader for a file, or for the environment only if path is
-// empty.
+// newReader returns a reader for a file. If path is empty, the reader reads
+// only the environment.
 func newReader(path string, environ []string) *reader {
 	r := &reader{file: path, at: map[string]string{}, used: map[string]bool{}, env: map[string]string{}}
 	if path != "" {
@@ -206,7 +206,7 @@ func (c Config) Locate(err error) error {
 	return errors.Join(out...)
 }
 
-// place returns where a setting is, or what contains it.
+// place returns the place of a setting, or of the setting that contains it.
 func (c Config) place(path string) string {
 	for path != "" {
 		if place := c.at[path]; place != "" {
@@ -217,14 +217,14 @@ func (c Config) place(path string) string {
 	return ""
 }
 
-// Limits of the size of a config file and of the file of a secret, in bytes.
+// Size limits of a config file and of the file of a secret, in bytes.
 const (
 	maxFile   = 4 << 20
 	maxSecret = 64 << 10
 )
 
-// Limits of an agent whose entry has none. An agent that runs wild reaches them
-// before people are flooded.
+// Limits of an agent without limits in its entry. They stop a runaway agent
+// before it floods people.
 const (
 	defaultPerMinute  = 120
 	defaultMaxPending = 200

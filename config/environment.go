@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// variables applies the environment. NOD_ names override the conventional names,
-// and both override the file. A variable such as NOD_AGENTS_<NAME>_TOKEN applies
-// only to an entry that the file already has.
+// variables applies the environment. Variables that start with NOD_ override
+// the conventional names, and both override the file. A variable such as
+// NOD_AGENTS_<NAME>_TOKEN applies only to an entry that the file already has.
 func (r *reader) variables(c *Config, environ []string) {
 	common := conventional()
 	given := func(name string) bool {
@@ -72,7 +72,8 @@ func (r *reader) assign(v reflect.Value, name, path, row string) {
 }
 
 // Variable returns the name of the environment variable for a key: the
-// conventional name of a platform's token, or NOD_ and the path in capitals.
+// conventional name for the token of a platform, or NOD_ and the path in
+// capitals.
 func Variable(path ...string) string {
 	if name := conventional()[strings.Join(path, ".")]; name != "" {
 		return name

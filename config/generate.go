@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// Name is the name of config files.
+// Name is the default name of a config file.
 const Name = "nod.yaml"
 
 // Installed returns the path of the config file that nod init writes and that
-// commands read by default: in $XDG_CONFIG_HOME or ~/.config, and never in the
-// current directory, whose files may be of someone else. It is empty for a user
-// without a home directory.
+// commands read by default. It is in $XDG_CONFIG_HOME or ~/.config, and never
+// in the current directory, because files there may come from someone else. It
+// returns an empty string for a user without a home directory.
 func Installed() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {

@@ -15,15 +15,15 @@ import (
 // HashPrefix is the prefix of the hash of a token.
 const HashPrefix = "sha256:"
 
-// HashToken returns the hash by which the configuration can identify a token
-// without containing it. Tokens are random, so one round of SHA-256 is enough.
+// HashToken returns the hash of a token, which the configuration can contain
+// instead of the token. Tokens are random, so one round of SHA-256 is enough.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return HashPrefix + hex.EncodeToString(sum[:])
 }
 
-// TokenHashes returns the hashes of the tokens that a secret holds: tokens or
-// their hashes, separated by commas.
+// TokenHashes returns the hashes of the tokens in a secret. The secret holds
+// tokens or their hashes, separated by commas.
 func TokenHashes(s Secret) []string {
 	var out []string
 	for _, t := range tokensIn(s) {

@@ -10,29 +10,28 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// limit holds the values that a setting may have. Every duration and every count
-// has one.
+// limit holds the valid values of a setting. Every duration and every count has
+// one.
 type limit struct {
-	from, to    time.Duration // of a duration, both included
-	least, most int           // of a count, both included
-	zero        bool          // a duration or a count may also be zero, which has a meaning of its own
-	words       []string      // the texts that are possible; if nil, all are
-	form        platforms.ID  // of an ID on a platform
-	empty       bool          // a list may be empty, which has a meaning of its own
+	from, to    time.Duration // range of a duration, inclusive
+	least, most int           // range of a count, inclusive
+	zero        bool          // zero is also valid and has a special meaning
+	words       []string      // valid texts; if nil, every text is valid
+	form        platforms.ID  // form of an ID on a platform
+	empty       bool          // a list may be empty, which has a special meaning
 	spaces      bool          // a secret may have spaces inside
 }
 
 const (
 	year     = 365 * timespan.Day
 	eternity = 100 * year
-	// maxQuorum is the largest number of people that an approval can require.
+	// maxQuorum is the maximum number of people that an approval can require.
 	maxQuorum = 10
-	// maxCount is the largest number where memory is the only limit.
+	// maxCount is the maximum of a number that only memory limits.
 	maxCount = 1_000_000
 )
 
-// limits holds the limits of all settings that have one, by path as in
-// docs/configuration.md.
+// limits holds the limits of settings, by their path in docs/configuration.md.
 var limits = map[string]limit{
 	"log_level":                        {words: []string{"debug", "info", "warn", "error"}},
 	"max_connections":                  {least: 1, most: maxCount},
@@ -70,7 +69,7 @@ var limits = map[string]limit{
 	"policy[].grant":                   {words: []string{"input", "rule"}},
 }
 
-// duration returns the problem with a duration, or "".
+// duration returns the problem of a duration, or "".
 func (l limit) duration(d time.Duration, text string) string {
 	if d == 0 && l.zero || d >= l.from && d <= l.to {
 		return ""
@@ -78,7 +77,7 @@ func (l limit) duration(d time.Duration, text string) string {
 	return fmt.Sprintf("%s is out of range (%s to %s)", text, span(l.from), span(l.to))
 }
 
-// count returns the problem with a count, or "".
+// count returns the problem of a count, or "".
 func (l limit) count(n int) string {
 	if n == 0 && l.zero || n >= l.least && n <= l.most {
 		return ""
@@ -86,7 +85,7 @@ func (l limit) count(n int) string {
 	return fmt.Sprintf("%d is out of range (%d to %d)", n, l.least, l.most)
 }
 
-// word returns the problem with a text, or "".
+// word returns the problem of a text, or "".
 func (l limit) word(s string) string {
 	if l.words == nil || slices.Contains(l.words, s) {
 		return ""
@@ -115,8 +114,8 @@ func meant(name string, known []string) string {
 	return ""
 }
 
-// nearest returns the known name that differs least from name, or "" if none is
-// near.
+// nearest returns the known name that is most similar to name, or "" if none is
+// similar.
 func nearest(name string, known []string) string {
 	best, least := "", min(3, len(name)/2+1)
 	for _, k := range slices.Sorted(slices.Values(known)) {
@@ -128,7 +127,7 @@ func nearest(name string, known []string) string {
 }
 
 // distance returns the number of letters to change, add, remove, or swap with
-// their neighbor to make b of a. Long texts are far from all others.
+// their neighbor to turn a into b. It returns a large number for long texts.
 func distance(a, b string) int {
 	const longest = 100
 	if len(a) > longest || len(b) > longest {

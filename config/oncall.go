@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// OnCall is a schedule. Exactly one of its kinds is set.
+// OnCall is an on-call schedule. It has exactly one kind.
 type OnCall struct {
 	// Rotation is a schedule in which people take turns.
 	Rotation *Rotation `yaml:"rotation"`
@@ -69,8 +69,8 @@ type Schedule struct {
 	Token Secret `yaml:"token"`
 }
 
-// Limits of an escalation policy: reminders per step, and people and groups to
-// which a request can be delegated.
+// Limits of a route: reminders in an escalation step, and people and groups
+// that a responder can delegate to.
 const (
 	maxTimes    = 10
 	maxHandOver = 4

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// byPlatform is the tag of a map whose keys are names of platforms. In the file, these
-// are keys next to the others of the mapping.
+// byPlatform is the tag of a map whose keys are names of platforms. In the
+// file, these keys are part of the mapping that contains the map.
 const byPlatform = ",inline"
 
 // Platforms returns the names of the platforms that have a token.
@@ -27,8 +27,8 @@ func (c Config) Platforms() []string {
 
 func hasToken(settings any) bool { return !reflect.ValueOf(settings).Elem().Field(0).IsZero() }
 
-// Connection returns the settings of a platform, of a type such as *slack.Settings.
-// It adds them to the config if it has none.
+// Connection returns the settings of a platform, such as *slack.Settings. If
+// the config has none, it adds them.
 func (c *Config) Connection(k platforms.Kind) any {
 	if c.Connections == nil {
 		c.Connections = map[string]any{}
@@ -42,7 +42,7 @@ func (c *Config) Connection(k platforms.Kind) any {
 // Account returns the person's ID on a platform, or an empty string.
 func (p Person) Account(platform string) string { return p.Accounts[platform] }
 
-// Addresses returns the URLs at which services reach nod.
+// Addresses returns the URLs at which platforms reach nod.
 func (c Config) Addresses() []string {
 	var out []string
 	for _, k := range kinds.All {
@@ -66,7 +66,7 @@ func (c *Config) settingsFrom(keys []pair) error {
 	return nil
 }
 
-// checkPlatforms checks what the settings of each platform mean together.
+// checkPlatforms checks the settings of each platform in combination.
 func (c Config) checkPlatforms(bad func(path, format string, args ...any)) {
 	for _, k := range kinds.All {
 		s := c.Connections[k.Name]
@@ -130,14 +130,14 @@ func ParseTarget(s string) (Target, error) {
 	return Target{platform, channel, thread}, nil
 }
 
-// OrOf joins words as in a, b or c.
+// OrOf joins words in the form "a, b or c".
 func OrOf(words []string) string {
 	last := len(words) - 1
 	return strings.TrimPrefix(strings.Join(words[:last], ", ")+" or ", " or ") + words[last]
 }
 
-// fieldsOf returns the keys of a mapping: the fields of a struct, and a field for
-// each platform in place of a map by platform.
+// fieldsOf returns the keys of a mapping: the fields of a struct, with a field
+// for each platform in place of a map by platform.
 func fieldsOf(t reflect.Type) []reflect.StructField {
 	var out []reflect.StructField
 	for n := range t.NumField() {
@@ -159,8 +159,8 @@ func fieldsOf(t reflect.Type) []reflect.StructField {
 	return out
 }
 
-// visit calls f with the value of each key of a mapping, and keeps what f changes. If
-// v cannot be set, f gets values that it must not change.
+// visit calls f with the value of each key of a mapping, and stores the changes
+// that f makes. If v cannot be set, f must not change the values.
 func visit(v reflect.Value, f func(key string, v reflect.Value)) {
 	for _, field := range fieldsOf(v.Type()) {
 		key := field.Tag.Get("yaml")
@@ -198,8 +198,8 @@ func settled(v reflect.Value) reflect.Value {
 // Sections calls f with each key of the config file and its value.
 func (c Config) Sections(f func(key string, v reflect.Value)) { visit(reflect.ValueOf(c), f) }
 
-// conventional returns the conventional variables of the platforms' settings, such as
-// SLACK_BOT_TOKEN, by the paths of the settings.
+// conventional maps the paths of the platforms' settings to their conventional
+// variables, such as SLACK_BOT_TOKEN.
 func conventional() map[string]string {
 	out := map[string]string{}
 	for _, k := range kinds.All {

@@ -19,22 +19,23 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// reader checks the nodes of a document against the types of a config before they
-// are decoded, so that each problem has its line and its path. It replaces the
-// sources of secrets by their values.
+// reader checks the nodes of a document against the types of a config before it
+// decodes them, so that each problem has its line and its path. It replaces the
+// sources of secrets with their values.
 type reader struct {
-	file string            // name in messages; if empty, they have only the line
-	dir  string            // where relative paths start
-	env  map[string]string // variables that secrets may name
-	// at says where each setting is, by its path: file and line, or a variable.
+	file string            // file name in messages; if empty, messages have only the line
+	dir  string            // directory of relative paths
+	env  map[string]string // environment, for secrets
+	// at maps the path of each setting to its place: file and line, or a
+	// variable.
 	at   map[string]string
-	used map[string]bool // variables that the file names
-	from string          // the variable that is read, or ""
+	used map[string]bool // variables that the file refers to
+	from string          // variable that is being read, or ""
 	errs []error
 }
 
-// maxDepth is the number of levels that a document may have. Anchors can make it
-// endless.
+// maxDepth is the maximum number of levels of a document. Anchors can make a
+// document endless.
 const maxDepth = 32
 
 // document decodes a YAML file into a config.
@@ -67,7 +68,7 @@ func (r *reader) document(raw []byte, c *Config) {
 	}
 }
 
-// syntax adds an error of the YAML decoder, which begins with its line.
+// syntax adds an error of the YAML decoder, which starts with its line.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok && r.file != "" {
@@ -103,8 +104,8 @@ const (
 	textTag = "!!str"
 )
 
-// value checks a node that holds a value of a type. The path names the setting,
-// and the row does as in docs/configuration.md.
+// value checks the node of a value against its type. Path is the path of the
+// setting, and row is its path in docs/configuration.md.
 func (r *reader) value(n *yaml.Node, t reflect.Type, path, row string, depth int) {
 	at := n
 	if n.Kind == yaml.AliasNode {
@@ -148,9 +149,9 @@ func nothing(n *yaml.Node) bool {
 	return len(n.Content) == 0
 }
 
-// mayBeEmpty reports whether a setting may be written without a value: an entry
-// such as an agent whose token is in a variable, or a list for which that means
-// something.
+// mayBeEmpty reports whether a setting may have no value in the file: an entry
+// such as an agent whose token is in a variable, or a list for which an empty
+// value has a meaning.
 func mayBeEmpty(n *yaml.Node, t reflect.Type, row string) bool {
 	if n.Kind == yaml.SequenceNode {
 		return limitOf(row).empty
@@ -161,7 +162,8 @@ func mayBeEmpty(n *yaml.Node, t reflect.Type, row string) bool {
 // pair is a key of a mapping with its value.
 type pair struct{ key, value *yaml.Node }
 
-// pairs returns the keys of a mapping, with those that << merges into it.
+// pairs returns the keys of a mapping, including the keys that << merges into
+// it.
 func pairs(n *yaml.Node, depth int) []pair {
 	var own, merged []pair
 	for k := 1; k < len(n.Content); k += 2 {
@@ -221,7 +223,7 @@ func (r *reader) mapping(n *yaml.Node, t reflect.Type, path, row string, depth i
 			continue
 		}
 		if path == "" && strings.HasPrefix(key, "x-") {
-			continue // a place for anchors, as in Compose
+			continue // a key for anchors, as in Compose files
 		}
 		r.bad(p.key, path, "unknown key %q%s", key, meant(key, keys(t)))
 	}
@@ -236,8 +238,8 @@ func keys(t reflect.Type) []string {
 	return out
 }
 
-// list checks a list. Of texts, one can be written alone: at is then replaced by a
-// list, and n, which an anchor may name, is not.
+// list checks a list. A single text is a valid list of texts: list then
+// replaces at, but not n, because an anchor may refer to n.
 func (r *reader) list(at, n *yaml.Node, t reflect.Type, path, row string, depth int) {
 	if n.Kind == yaml.ScalarNode && t.Elem().Kind() == reflect.String {
 		item := *n
@@ -256,7 +258,7 @@ func (r *reader) list(at, n *yaml.Node, t reflect.Type, path, row string, depth 
 // scalar checks a text, a number, a time, or true or false.
 func (r *reader) scalar(n *yaml.Node, t reflect.Type, path, row string) {
 	if n.Kind == yaml.MappingNode {
-		for _, p := range pairs(n, 0) { // the setting was a mapping before
+		for _, p := range pairs(n, 0) { // the setting used to be a mapping
 			if instead, was := removed.Instead(removed.Setting, below(row, p.key.Value)); was {
 				r.bad(p.key, path, "removed key %q; %s", p.key.Value, instead)
 				return
@@ -295,7 +297,7 @@ func (r *reader) duration(n *yaml.Node, path, row string) {
 	}
 }
 
-// secret checks a secret, and replaces a source by the value.
+// secret checks a secret, and replaces a source with its value.
 func (r *reader) secret(n *yaml.Node, path, row string) {
 	value, ok := n.Value, true
 	switch n.Kind {
@@ -367,7 +369,7 @@ func (r *reader) source(n *yaml.Node, path string) (string, bool) {
 	return "", false
 }
 
-// kindOf names what a node holds.
+// kindOf names the kind of a node's content.
 func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -380,7 +382,7 @@ func kindOf(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// wanted names what a type holds.
+// wanted names the kind of content that a type requires.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():

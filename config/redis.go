@@ -18,9 +18,9 @@ import (
 // Redis is the connection to Redis: one server, Sentinel or a Cluster.
 type Redis struct {
 	// URL is the address of Redis: redis://, rediss:// (TLS) or unix://. It is
-	// required. With several hosts, separated by commas, these are nodes of a
-	// Cluster, or Sentinels if master_name says under which name they know the
-	// master: redis://s1:26379,s2:26379/0?master_name=mymaster. A user name (ACL)
+	// required. Several hosts, separated by commas, are nodes of a Cluster.
+	// With master_name, they are Sentinels that know the master under this
+	// name: redis://s1:26379,s2:26379/0?master_name=mymaster. A user name (ACL)
 	// is part of the URL. Other options are db and skip_verify.
 	//
 	// Example: redis://127.0.0.1:6379/0
@@ -75,8 +75,8 @@ type RedisTLS struct {
 	Key string `yaml:"key"`
 }
 
-// Config returns the TLS configuration for connections to Redis. The name of each
-// server is that of its address.
+// Config returns the TLS configuration for connections to Redis. The expected
+// name of each server is the host of its address.
 func (t RedisTLS) Config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
@@ -119,8 +119,8 @@ func (t RedisTLS) Config() (*tls.Config, error) {
 
 // Servers are the servers that a URL names.
 type Servers struct {
-	URL     *url.URL // of the first server
-	Hosts   []string // of all servers
+	URL     *url.URL // URL of the first server
+	Hosts   []string // addresses of all servers
 	Master  string   // the name of the master, if the servers are Sentinels
 	Cluster bool     // the servers are the nodes of a Cluster, or its only address
 	DB      int
@@ -129,8 +129,8 @@ type Servers struct {
 // TLS reports whether connections use TLS.
 func (s Servers) TLS() bool { return s.URL.Scheme == "rediss" }
 
-// encoded is what to do about a password that ends the URL too early. Services
-// generate passwords with such characters.
+// encoded is the hint for a password that ends the URL too early. Password
+// generators use such characters.
 const encoded = ", and set a password with /, ?, # or % as redis.password, or percent-encode it"
 
 // Servers parses the URL. Its error contains no part of the URL, which may have
@@ -164,10 +164,10 @@ func (r Redis) Servers() (Servers, error) {
 	return s, nil
 }
 
-// redisOptions are the options of the URL of Redis.
+// redisOptions lists the valid options of the Redis URL.
 var redisOptions = []string{"db", "master_name", "skip_verify"}
 
-// checkRedis checks the address of Redis, and that its settings fit together.
+// checkRedis checks the address of Redis and the combination of its settings.
 func (c Config) checkRedis(bad func(path, format string, args ...any)) {
 	if strings.ContainsAny(c.Redis.Prefix, "{}") {
 		bad("redis.prefix", "must not contain braces: nod puts it in braces, so that all keys are in one slot of a Cluster")
@@ -213,7 +213,7 @@ func (c Config) checkRedis(bad func(path, format string, args ...any)) {
 	r.checkTogether(bad, s)
 }
 
-// checkTogether checks that no setting of Redis is ignored because of another.
+// checkTogether checks that no setting of Redis makes another one ineffective.
 func (r Redis) checkTogether(bad func(path, format string, args ...any), s Servers) {
 	if s.Cluster && s.Master != "" {
 		bad("redis.cluster", "not allowed with master_name in redis.url: Sentinels are not a Cluster; remove one of them")

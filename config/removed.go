@@ -28,8 +28,8 @@ func field(t reflect.Type, key string) (reflect.StructField, bool) {
 	return all[n], true
 }
 
-// removedVariables returns an error for each variable that set a key which nod
-// no longer has. A config file may refer to a variable with any name.
+// removedVariables returns an error for each variable that sets a removed key.
+// A config file may refer to a variable with any name.
 func (c *Config) removedVariables(environ []string) error {
 	known := map[string]bool{}
 	names(reflect.ValueOf(*c), "NOD", known)

@@ -11,5 +11,5 @@ type Secret = secret.Text
 // NewSecret returns a secret with a value.
 func NewSecret(s string) Secret { return secret.New(s) }
 
-// Duration is written as in 5m.
+// Duration is a duration such as 5m.
 type Duration = bridge.Duration

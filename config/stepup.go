@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// checkStepUps checks every required proof, and that the console can ask for
+// checkStepUps checks every required proof, and that the console can request
 // it.
 func (c Config) checkStepUps(bad func(path, format string, args ...any)) {
 	first := ""

@@ -34,7 +34,7 @@ func listenProblem(address string) string {
 }
 
 // Usable returns an error if a daemon with this valid config could not ask
-// anyone, such as with an empty config.
+// anyone, for example because the config is empty.
 func (c Config) Usable() error {
 	var errs []error
 	if len(c.Platforms()) == 0 && !c.Console.Enabled {
@@ -46,20 +46,20 @@ func (c Config) Usable() error {
 	return errors.Join(errs...)
 }
 
-// clientTokens is the prefix of variables in which scripts keep several tokens,
-// such as NOD_TOKEN_CI.
+// clientTokens is the prefix of variables in which scripts store several
+// tokens, such as NOD_TOKEN_CI.
 const clientTokens = "NOD_TOKEN_"
 
-// ownVariables are the variables that other commands of nod read.
+// ownVariables lists the variables that other commands of nod read.
 var ownVariables = []string{"NOD_URL", "NOD_TOKEN", "NOD_CONFIG", "NOD_RECEIPT_KEYS"}
 
 // injected matches the variables that Kubernetes sets for a service named nod.
 var injected = lazyregexp.New(`_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_\w+)?$`)
 
-// UnknownVariables returns an error for variables that begin with NOD_ and whose
-// names are nearly those of settings, and the names of others that no setting has,
-// which may be of another program. A config file may refer to a variable with any
-// name.
+// UnknownVariables returns an error for variables that start with NOD_ and
+// resemble a setting. It also returns the names of other variables with this
+// prefix that are not settings, which may belong to another program. A config
+// file may refer to a variable with any name.
 func (c Config) UnknownVariables(environ []string) (others []string, err error) {
 	known := map[string]bool{}
 	names(reflect.ValueOf(c), "NOD", known)

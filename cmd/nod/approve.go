@@ -10,13 +10,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// approveFlags are the flags of nod approve that describe what to approve.
+// approveFlags are the flags of nod approve that describe the action.
 type approveFlags struct {
-	texts          bridge.Approval // from the flags of texts
+	texts          bridge.Approval // set by the flags for texts
 	input, command string
 	editable       bool
 	scopes         []string
-	named          []string // the flags of texts
+	named          []string // names of the flags for texts
 }
 
 func approveCommand() *cobra.Command {
@@ -98,8 +98,8 @@ func (f *approveFlags) approval() (*bridge.Approval, error) {
 	return out, nil
 }
 
-// printApproved prints the approved input: the edited one, or the original if
-// no one changed it.
+// printApproved prints the approved input: the edited input, or the original if
+// no one edited it.
 func printApproved(w io.Writer, rec bridge.Record, original json.RawMessage) error {
 	approved := original
 	if len(rec.Response.Input) > 0 {
@@ -111,8 +111,8 @@ func printApproved(w io.Writer, rec bridge.Record, original json.RawMessage) err
 	return nil
 }
 
-// notEmpty rejects flags that are set to an empty value, such as an unset shell
-// variable. They would be ignored silently otherwise.
+// notEmpty rejects flags with an empty value, such as an unset shell variable.
+// Otherwise, nod would silently ignore them.
 func notEmpty(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {

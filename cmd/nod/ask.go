@@ -29,7 +29,7 @@ type connection struct {
 	url      string
 	json     bool
 	patience time.Duration
-	cmd      *cobra.Command // whose user is told of retries; nil tells no one
+	cmd      *cobra.Command // command that reports retries to its user; nil reports none
 }
 
 func (c *connection) flags(cmd *cobra.Command) {
@@ -58,13 +58,14 @@ func (c *connection) client() (*client.Client, error) {
 // asking holds the flags that ask, approve and run share.
 type asking struct {
 	connection
-	texts          bridge.Ask // from the flags of texts
+	texts          bridge.Ask // set by the flags for texts
 	key, onTimeout string
 	timeout, grace time.Duration
 	join, keep     bool
 }
 
-// textFlags adds the flags of texts to a command, and returns their names.
+// textFlags adds a flag for each text to a command, and returns the names of
+// the flags.
 func textFlags(cmd *cobra.Command, all iter.Seq[bridge.Text]) []string {
 	var names []string
 	for t := range all {
@@ -102,7 +103,8 @@ func (a *asking) request(prompt string) bridge.Request {
 	return r
 }
 
-// ask sends a request and waits until it is closed. A signal cancels it.
+// ask sends a request and waits until it is closed. A signal cancels the
+// request.
 func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error) {
 	whole := r
 	if err := whole.Normalize(); err != nil {
@@ -156,8 +158,9 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// showWaiting shows on a terminal whom nod is waiting for, on which platforms,
-// and the time left. Elsewhere it writes one line. The returned function clears the line.
+// showWaiting shows on a terminal the people that nod is waiting for, their
+// platforms, and the time left. If the output is not a terminal, it writes one
+// line. The returned function clears the line.
 func showWaiting(ctx context.Context, w io.Writer, rec bridge.Record) func() {
 	if rec.State.Final() {
 		return func() {}
@@ -201,9 +204,9 @@ func people(i bridge.Interaction) []string {
 	return out
 }
 
-// waitsFor names the responders of a request who may approve it, each with the
-// platforms where a card reaches them, or with the reason why nothing does. The
-// members of a group may be anywhere.
+// waitsFor names the responders who may approve a request, each with the
+// platforms where a card reaches them, or with the reason why no card does. It
+// names no platforms for the members of a group.
 func waitsFor(rec bridge.Record) string {
 	i := rec.Interaction
 	var cards []string
@@ -241,7 +244,8 @@ func waitsFor(rec bridge.Record) string {
 	return line
 }
 
-// toldOn returns the platforms on which someone is told of a request, or why none.
+// toldOn returns the platforms on which someone is told of a request, or the
+// reason why there is none.
 func toldOn(rec bridge.Record, t bridge.Told) (on []string) {
 	why := t.Why
 	for _, n := range t.At {
@@ -259,15 +263,16 @@ func toldOn(rec bridge.Record, t bridge.Told) (on []string) {
 	return on
 }
 
-// exitDeferred is the exit code if the request stays open for a late answer.
+// exitDeferred is the exit code for a request that stays open for a late
+// answer.
 const exitDeferred = 7
 
-// signalExitCodes describes in the help how a signal ends a wait.
+// signalExitCodes is the text of the help about signals that end a wait.
 const signalExitCodes = `130, 143 or 129 if SIGINT, SIGTERM or SIGHUP ended the wait; nod then cancels
 the request, unless --keep is set.`
 
-// outcome converts the final state of a request to an exit code. Anything but
-// an answer is reported on stderr.
+// outcome converts the final state of a request to an exit code. It reports
+// anything other than an answer on stderr.
 func outcome(w io.Writer, rec bridge.Record) error {
 	by := ""
 	if rec.Response != nil && rec.Response.Actor != nil {
@@ -304,7 +309,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 
 // askFlags are the flags of nod ask that describe the question.
 type askFlags struct {
-	texts                        bridge.Question // from the flags of texts
+	texts                        bridge.Question // set by the flags for texts
 	file, fallback, plan, schema string
 	other, optional, declinable  bool
 	choices                      map[bridge.Widget]*[]string
@@ -422,7 +427,7 @@ func printAnswers(w io.Writer, rec bridge.Record) error {
 	for _, q := range questions {
 		for _, v := range rec.Response.Answers[q.ID].Values() {
 			if terminal.Is(w) {
-				v = render.Clean(v) // a person may have sent escape sequences
+				v = render.Clean(v) // an answer from a person may contain escape sequences
 			}
 			if len(questions) > 1 {
 				fmt.Fprintf(&b, "%s=%s\n", q.ID, v)

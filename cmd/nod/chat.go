@@ -19,11 +19,12 @@ import (
 // has stopped waiting.
 const withdrawTimeout = 3 * time.Second
 
-// chatClient asks people for an agent whose user may also answer elsewhere. It
-// cancels a request once its agent has stopped waiting.
+// chatClient asks people on behalf of an agent whose user may also answer in
+// another way. It cancels a request when its agent stops waiting.
 type chatClient struct {
 	*client.Client
-	// connection is the one in which the IDs of the agent's messages are unique.
+	// connection is the ID of the connection within which the agent's message
+	// IDs are unique.
 	connection string
 }
 
@@ -33,7 +34,7 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 	if translate == nil {
 		return nil, bridge.Errorf(bridge.CodeInternal, "unknown format %q", format)
 	}
-	t, err := translate(body) // if the daemon reads it otherwise, its answer does not count
+	t, err := translate(body) // if the daemon reads the message differently, the answer does not count
 	return c.exchange(ctx, client.Exchange{Path: "/v1/dialects/" + format, Query: query, Body: body, Doubts: caller.DoubtsAbout(t), Check: func(a client.Answered) error {
 		if err != nil {
 			return caller.Mistrust(err)

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// reapOrphans collects the processes that lose their parent while a program
-// runs, if nod is the first process of a container: no one else does, and they
-// would stay as zombies. It leaves the program itself to its caller, who calls
-// the returned function after the program has ended.
+// reapOrphans collects orphaned processes while a program runs, if nod is the
+// first process of a container. No other process does so, and they would stay
+// as zombies. It does not collect the program itself. The caller must call the
+// returned function after the program has ended.
 func reapOrphans(own *os.Process) (stop func()) {
 	if os.Getpid() != 1 {
 		return func() {}
@@ -32,7 +32,7 @@ func reapOrphans(own *os.Process) (stop func()) {
 	return func() { signal.Stop(ended); close(done) }
 }
 
-// collect collects the children that have ended, except one.
+// collect collects all ended children except one.
 func collect(except int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -45,9 +45,9 @@ func collect(except int) {
 	}
 }
 
-// startBound starts a program that gets SIGTERM when nod ends, even if it ended
-// by SIGKILL. Linux sends it when the thread ends that started the program, so
-// the caller keeps its thread until the returned function is called.
+// startBound starts a program that gets SIGTERM when nod ends, even by SIGKILL.
+// Linux sends the signal when the thread that started the program ends, so the
+// caller keeps its thread until it calls the returned function.
 func startBound(c *exec.Cmd) (release func(), err error) {
 	runtime.LockOSThread()
 	if c.SysProcAttr == nil {

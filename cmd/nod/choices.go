@@ -8,9 +8,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// choices returns the answer that a text gives to a question with several choices:
-// options with commas between them, or a JSON list. An option may have commas too.
-// A text that stands for more than one choice of options is an error.
+// choices returns the answer that a text gives to a question with several
+// choices. The text is a list of options, separated by commas, or a JSON list.
+// An option may contain commas too. It is an error if the text can mean several
+// sets of options.
 func choices(q bridge.Question, text string) (bridge.Answer, error) {
 	values := make([]string, len(q.Options))
 	for n, o := range q.Options {
@@ -22,7 +23,7 @@ func choices(q bridge.Question, text string) (bridge.Answer, error) {
 	}
 	pieces := strings.Split(text, ",")
 	switch ways := joined(pieces, values); len(ways) {
-	case 0: // text of the person's own, or an error of the daemon
+	case 0: // custom text, or an error for the daemon to report
 		return bridge.ListAnswer(pieces...), nil
 	case 1:
 		return bridge.ListAnswer(ways[0]...), nil
@@ -31,10 +32,10 @@ func choices(q bridge.Question, text string) (bridge.Answer, error) {
 		WithHint(`use a JSON list, such as '["eu","us"]'`)
 }
 
-// joined returns two of the ways, at most, to join pieces with commas so that each
-// result is one of some values, without the spaces around it.
+// joined returns up to two ways to join pieces with commas so that each result,
+// without surrounding spaces, is one of the values.
 func joined(pieces, values []string) [][]string {
-	ways := make([][][]string, len(pieces)+1) // from each piece to the last one
+	ways := make([][][]string, len(pieces)+1) // ways to join the pieces from each index to the end
 	ways[len(pieces)] = [][]string{nil}
 	for from := len(pieces) - 1; from >= 0; from-- {
 		for to := from + 1; to <= len(pieces) && len(ways[from]) < 2; to++ {

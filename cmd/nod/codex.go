@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// testedCodex is the version of Codex that the tests run. They also run
+	// testedCodex is the version of Codex in the tests. The tests also run
 	// relay.OldestCodex.
 	testedCodex = "0.169.0"
-	// codexRetry is the longest pause between two attempts to reach Codex.
+	// codexRetry is the maximum pause between two attempts to reach Codex.
 	codexRetry = 3 * time.Second
-	// codexPatience is the time for which nod proxy codex retries while the daemon is
-	// unreachable. The terminal asks all that time.
+	// codexPatience is the time for which nod proxy codex retries while the
+	// daemon is unreachable. The terminal asks during that time.
 	codexPatience = 30 * 24 * time.Hour
-	// inboxPoll is the time for which nod waits for messages at once, and
-	// inboxLease the time for which it reserves them.
+	// inboxPoll is the duration of one wait for messages, and inboxLease is the
+	// time for which nod reserves the messages.
 	inboxPoll, inboxLease = 30 * time.Second, 20 * time.Second
 )
 
@@ -117,8 +117,8 @@ func (f codexFlags) run(cmd *cobra.Command, args []string) error {
 	return f.attach(cmd.Context(), tell, companion)
 }
 
-// companion returns a Companion that asks through the daemon. It reports to the
-// user what it is attached to.
+// companion returns a Companion that asks through the daemon. It tells the user
+// which Codex it is attached to.
 func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay.Companion {
 	q := caller.Query(f.route, f.timeout, f.grace)
 	q.Set("acknowledges", "true")
@@ -143,8 +143,8 @@ func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay
 	})
 }
 
-// attach keeps a companion connected until ctx ends, or until Codex turns out
-// to speak another protocol. It reports each outage once.
+// attach keeps a companion connected until ctx ends, or until Codex uses an
+// unsupported protocol. It reports each outage once.
 func (f codexFlags) attach(ctx context.Context, tell io.Writer, companion *relay.Companion) error {
 	pause, told := 100*time.Millisecond, ""
 	for {
@@ -174,11 +174,11 @@ func (f codexFlags) attach(ctx context.Context, tell io.Writer, companion *relay
 	}
 }
 
-// race asks people what the terminal asks as well.
+// race asks people the question that the terminal also asks.
 func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (relay.Reply, error) {
 	var ids []bridge.ID
 	var result json.RawMessage
-	t, wrong := codex.Request(body) // if the daemon reads it otherwise, its answer does not count
+	t, wrong := codex.Request(body) // if the daemon reads the message differently, the answer does not count
 	result, err := c.exchange(ctx, client.Exchange{Path: "/v1/dialects/codex", Query: query, Body: body, Doubts: caller.DoubtsAbout(t), Check: func(a client.Answered) error {
 		if wrong != nil {
 			return caller.Mistrust(wrong)

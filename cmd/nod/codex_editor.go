@@ -23,15 +23,15 @@ import (
 )
 
 // serveEditor starts an app server with a socket of its own. The editor on
-// stdin and stdout is one of its clients, and the companion is another, so Codex
-// itself decides which answer is first. The app server ends with the editor:
-// what is pending then does not run.
+// stdin and stdout is one of its clients, and the companion is another, so
+// Codex itself decides which answer is first. When the editor ends, the app
+// server ends too, and pending actions do not run.
 func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *relay.Companion) error {
-	dir, err := os.MkdirTemp("", "nod-") // only its owner can open it
+	dir, err := os.MkdirTemp("", "nod-") // only the owner can open the directory
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a socket that stays harms no one
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover socket is harmless
 	f.socket = filepath.Join(dir, "s")
 	tell := cmd.ErrOrStderr()
 	ctx, cancel := context.WithCancel(cmd.Context())
@@ -49,7 +49,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	ended := make(chan struct{})
 	go func() {
 		exited = child.Wait()
-		_ = signalGroup(child.Process, syscall.SIGKILL) // what a launcher such as npm's has left behind
+		_ = signalGroup(child.Process, syscall.SIGKILL) // processes that a launcher such as npm's left behind
 		close(ended)
 		cancel()
 	}()
@@ -79,7 +79,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 }
 
 // endServer ends an app server. After the first signal, Codex waits for pending
-// approvals, which no one can give anymore, so there is a second one.
+// approvals, which no one can give anymore, so nod sends a second signal.
 func endServer(p *os.Process) error {
 	if err := signalGroup(p, syscall.SIGTERM); err != nil {
 		return os.ErrProcessDone
@@ -108,8 +108,8 @@ func (f codexFlags) awaitServer(ctx context.Context) (codexConn, error) {
 	}
 }
 
-// joinEditor passes the lines of an editor to the app server, and its messages
-// to the editor, unchanged. It returns when either side ends.
+// joinEditor relays the messages of an editor and the app server unchanged. It
+// returns when either side ends.
 func joinEditor(ctx context.Context, in io.Reader, out io.Writer, server codexConn) error {
 	done := make(chan error, 2)
 	go func() {
@@ -132,7 +132,9 @@ func joinEditor(ctx context.Context, in io.Reader, out io.Writer, server codexCo
 		for {
 			message, err := server.Read(ctx)
 			if err == nil {
-				line := bytes.ReplaceAll(message, []byte("\n"), []byte(" ")) // in JSON, that is only space between values
+				// in JSON, a line break in a message is only space between
+				// values
+				line := bytes.ReplaceAll(message, []byte("\n"), []byte(" "))
 				_, err = out.Write(append(line, '\n'))
 			}
 			if err != nil {

@@ -22,8 +22,8 @@ import (
 
 const (
 	codexDialTime = 10 * time.Second
-	// maxCodexMessage limits a message of Codex, in bytes. The longest holds the
-	// history of a thread.
+	// maxCodexMessage limits a message of Codex, in bytes. The longest message
+	// contains the history of a thread.
 	maxCodexMessage = 64 << 20
 )
 
@@ -31,7 +31,8 @@ const (
 // relay.Conn.
 type codexConn struct{ ws *websocket.Conn }
 
-// dialCodex connects to the app server. Only its owner can open the socket.
+// dialCodex connects to the app server. Only the owner of the server can open
+// the socket.
 func dialCodex(ctx context.Context, socket string) (codexConn, error) {
 	path, err := filepath.EvalSymlinks(socket) // Codex replaces the link when it restarts
 	if err != nil {
@@ -54,7 +55,7 @@ func dialCodex(ctx context.Context, socket string) (codexConn, error) {
 	return codexConn{ws}, nil
 }
 
-// codexAway returns the error of a socket that no one serves.
+// codexAway returns the error for a socket without a server.
 func codexAway(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return bridge.Errorf(bridge.CodeUnavailable, "its app server does not run; codex starts it")

@@ -26,10 +26,10 @@ const completionTime = 2 * time.Second
 // failure, because a completion cannot report an error.
 type suggester func(ctx context.Context, s suggesting) []string
 
-// suggesting is one request for suggestions.
+// suggesting is a request for suggestions.
 type suggesting struct {
 	cmd  *cobra.Command
-	args []string // before the one to complete
+	args []string // arguments before the one to complete
 }
 
 // client returns a client that fails fast, or nil.
@@ -51,7 +51,7 @@ func (s suggesting) config() config.Config {
 	if f := s.cmd.Flags().Lookup("config"); f != nil {
 		path = f.Value.String()
 	}
-	c, _ := config.Read(path, os.Environ()) // an invalid config suggests what could be read
+	c, _ := config.Read(path, os.Environ()) // even an invalid config has names to suggest
 	return c
 }
 
@@ -141,7 +141,7 @@ func pendingIDs(ctx context.Context, s suggesting) []string {
 	return described(s.recent(ctx, bridge.StatePending))
 }
 
-// described returns the IDs of requests with what they ask.
+// described returns the IDs of requests with their prompts.
 func described(records []bridge.Record) []string {
 	var out []string
 	for _, r := range records {
@@ -151,7 +151,8 @@ func described(records []bridge.Record) []string {
 	return out
 }
 
-// answers suggests the decisions of an approval or the options of a question.
+// answerWords suggests the decisions of an approval or the options of a
+// question.
 func answerWords(ctx context.Context, s suggesting) []string {
 	cl := s.client()
 	if cl == nil {
@@ -211,7 +212,7 @@ func grantIDs(ctx context.Context, s suggesting) []string {
 	return out
 }
 
-// routes suggests the routes of the config and of recent requests.
+// routeNames suggests the routes of the config and of recent requests.
 func routeNames(ctx context.Context, s suggesting) []string {
 	out := slices.Collect(maps.Keys(s.config().Routes))
 	for _, r := range s.recent(ctx, "") {
@@ -220,7 +221,7 @@ func routeNames(ctx context.Context, s suggesting) []string {
 	return distinct(out)
 }
 
-// people suggests the people of the config and of recent requests.
+// personNames suggests the people of the config and of recent requests.
 func personNames(ctx context.Context, s suggesting) []string {
 	out := slices.Collect(maps.Keys(s.config().People))
 	for _, r := range s.recent(ctx, "") {
@@ -239,7 +240,7 @@ func agentNames(ctx context.Context, s suggesting) []string {
 	return distinct(out)
 }
 
-// distinct sorts names and drops duplicate and empty ones.
+// distinct sorts names and removes duplicates and empty names.
 func distinct(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(slices.DeleteFunc(names, func(s string) bool { return s == "" }))

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wordsOf is the line of cobra's script for bash that needs a function of the
+// wordsOf is the line in cobra's bash script that needs a function of the
 // package bash-completion.
 const wordsOf = `    _get_comp_words_by_ref "$@" cur prev words cword
 `
@@ -36,8 +36,7 @@ const ownWords = `    if declare -F _get_comp_words_by_ref >/dev/null; then
     cur=${words[cword]} prev=${words[cword > 0 ? cword - 1 : 0]}
 `
 
-// completeBash makes the script for bash work without the package
-// bash-completion.
+// completeBash makes the bash script work without the package bash-completion.
 func completeBash(root *cobra.Command) {
 	bash, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil {

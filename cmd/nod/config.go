@@ -22,8 +22,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// configPath returns the path of the config file if no flag sets it. It is
-// empty if there is no such file.
+// configPath returns the default path of the config file, or an empty string if
+// that file does not exist.
 func configPath() string {
 	if path := os.Getenv("NOD_CONFIG"); path != "" {
 		return path
@@ -35,12 +35,13 @@ func configPath() string {
 	return path
 }
 
-// configFlag adds the flag for the config file. A config in the current directory
-// may come with someone else's files, and names the addresses to which nod sends
-// credentials. So nod does not read it unless the user names it, and says so.
+// configFlag adds the flag for the config file. A config in the current
+// directory may come with someone else's files, and it names the addresses to
+// which nod sends credentials. nod therefore reads it only if the user names
+// it, and prints a note otherwise.
 func configFlag(cmd *cobra.Command, path *string, standard string) {
 	cmd.Flags().StringVarP(path, "config", "c", standard, "config file (default NOD_CONFIG, or ~/.config/nod/nod.yaml)")
-	cmd.Flags().Lookup("config").DefValue = "" // the text names it
+	cmd.Flags().Lookup("config").DefValue = "" // the help text already names the default
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		here, err := os.Stat(config.Name)
 		if err != nil || cmd.Flags().Changed("config") || os.Getenv("NOD_CONFIG") != "" {
@@ -114,7 +115,7 @@ with it. nod config check reports more: what settings mean together.`,
 	}
 }
 
-// reloadTime is the time in which a daemon must reload its config.
+// reloadTime is the maximum duration of a reload by a daemon.
 const reloadTime = 30 * time.Second
 
 func reloadCommand() *cobra.Command {

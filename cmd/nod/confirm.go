@@ -15,9 +15,9 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// confirmNewest makes sure that the user means this request by the word last: a
-// newer one than the user has seen may have arrived. It prints what the card
-// shows before it asks. A denial needs no confirmation.
+// confirmNewest asks the user to confirm the request that the word last stands
+// for, because a newer request may have arrived unseen. It prints the text of
+// the card first. A denial needs no confirmation.
 func confirmNewest(cmd *cobra.Command, rec bridge.Record, denial bool) error {
 	i, tell := rec.Interaction, cmd.ErrOrStderr()
 	if denial {
@@ -35,8 +35,8 @@ func confirmNewest(cmd *cobra.Command, rec bridge.Record, denial bool) error {
 	return confirmRead(bufio.NewReader(stdin), tell, text.String(), terminal.Lines(tell), terminal.Width(tell))
 }
 
-// confirmRead prints a text screen by screen, and asks about it after its end.
-// Zero lines mean that the size of the screen is not known.
+// confirmRead prints a text screen by screen, and asks for confirmation after
+// the end. Zero lines mean that the size of the screen is unknown.
 func confirmRead(in *bufio.Reader, tell io.Writer, text string, lines, columns int) error {
 	const question = "Answer this request? [y/N] "
 	room := lines - 1

@@ -1,5 +1,5 @@
-// Package files reads the files that nod is told to read, with limits of size, kind
-// and time. It knows no format. Start reading at Read.
+// Package files reads files from paths that users give, with limits of size,
+// kind and time. It knows no format. Start reading at Read.
 package files
 
 import (
@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// fileTime is the time in which something must come from a pipe, so that a command
-// does not hang because of a file that it was given.
+// fileTime is the maximum time without data from a pipe, so that a command does
+// not hang because of a file argument.
 const fileTime = 10 * time.Second
 
-// Read reads a file with at most size bytes. It returns an error for what is
-// neither a file nor a pipe, such as a device, and for a pipe from which nothing
-// comes. Everything that nod is told to read, it reads with this.
+// Read reads a file with at most size bytes. It returns an error for anything
+// other than a file or a pipe, such as a device, and for a pipe without data.
+// nod reads every file that a user names with Read.
 func Read(path string, size int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func Read(path string, size int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !readable(info.Mode()) { // it was replaced
+	if info, err = f.Stat(); err != nil || !readable(info.Mode()) { // the file was replaced
 		return nil, errors.Join(err, fmt.Errorf("open %s: not a regular file", path))
 	}
 	raw, err := io.ReadAll(io.LimitReader(patient{f}, size+1))
@@ -52,10 +52,11 @@ func Read(path string, size int64) ([]byte, error) {
 type patient struct{ f *os.File }
 
 func (p patient) Read(b []byte) (int, error) {
-	_ = p.f.SetReadDeadline(time.Now().Add(fileTime)) // a regular file has none
+	_ = p.f.SetReadDeadline(time.Now().Add(fileTime)) // a regular file has no deadline
 	return p.f.Read(b)
 }
 
-// readable reports whether files of a mode end: regular files, and the pipes with
-// which shells pass the output of a command.
+// readable reports whether reading a file of this mode can end. This is true
+// for regular files, and for the pipes with which shells pass the output of a
+// command.
 func readable(m fs.FileMode) bool { return m.IsRegular() || m&fs.ModeNamedPipe != 0 }

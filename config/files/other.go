@@ -2,5 +2,5 @@
 
 package files
 
-// nonblocking is zero, because the system opens no pipe that waits.
+// nonblocking is zero, because opening a pipe never blocks on this system.
 const nonblocking = 0

@@ -4,5 +4,5 @@ package files
 
 import "syscall"
 
-// nonblocking is the flag that keeps opening a pipe from waiting for its writer.
+// nonblocking is the flag that opens a pipe without waiting for its writer.
 const nonblocking = syscall.O_NONBLOCK

@@ -1,6 +1,6 @@
-// Package caller has what the commands that call the daemon share: the client, what
-// they check before they ask, and what they verify before they believe an answer.
-// It knows neither flags nor formats of output. Start reading at New.
+// Package caller holds the code that all commands calling the daemon share: the
+// client, the checks before a request, and the verification of an answer. It
+// knows neither flags nor output formats. Start reading at New.
 package caller
 
 import (
@@ -16,12 +16,13 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// MaxInput limits the size of a file that someone names, such as an exported audit
-// log, in bytes.
+// MaxInput limits the size of a file that a user names, such as an exported
+// audit log, in bytes.
 const MaxInput = 1 << 30
 
-// New returns a client for the daemon at an address, with the token of the
-// environment. If the address is empty, that of the environment applies.
+// New returns a client for the daemon at an address, with the token from the
+// environment. If the address is empty, it uses the address from the
+// environment.
 func New(url string) (*client.Client, error) {
 	if url == "" {
 		url = os.Getenv("NOD_URL")
@@ -41,13 +42,13 @@ func New(url string) (*client.Client, error) {
 	return c, nil
 }
 
-// RefusedPatience is the time for which nod retries if the very first connection is
-// refused.
+// RefusedPatience is the time for which nod retries if the daemon refuses the
+// very first connection.
 const RefusedPatience = 3 * time.Second
 
-// Reason returns why the agent of an ended context stopped waiting. It names no
-// decision that nod does not know. An agent ends its hook by a signal if its user
-// has dismissed the dialog.
+// Reason returns why the agent of an ended context stopped waiting. It never
+// claims a decision that nod does not know of. If the user of an agent
+// dismissed the dialog, the agent ends its hook with a signal.
 func Reason(ctx context.Context) string {
 	if w, ok := errors.AsType[relay.Withdrawal](context.Cause(ctx)); ok {
 		return string(w)

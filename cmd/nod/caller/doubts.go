@@ -12,9 +12,10 @@ import (
 	"github.com/nodbridge/nod/bridge/policy"
 )
 
-// DoubtsOf returns the reason why no rule may allow an operation in the directory
-// of an agent, which the daemon cannot see: a file that the operation names is
-// somewhere else, or the directory is part of a repository that came as files.
+// DoubtsOf returns the reasons why no rule may allow an operation in the
+// directory of an agent. The daemon cannot see that directory. The reasons are
+// that a file in the operation is really in another place, or that the
+// directory is part of a repository that arrived as files.
 func DoubtsOf(act bridge.Act) []string {
 	if !filepath.IsAbs(act.Where) {
 		dir, err := os.Getwd()
@@ -36,7 +37,7 @@ func DoubtsOf(act bridge.Act) []string {
 		}
 	}
 	if err != nil {
-		return nil // nothing can be read below it
+		return nil // no file below it is readable
 	}
 	if repository := bareRepository(root); repository != "" && policy.RunsConfigured(act) {
 		return []string{fmt.Sprintf("%+.200q is a bare repository, whose configuration may start a program", filepath.Base(repository))}
@@ -44,9 +45,9 @@ func DoubtsOf(act bridge.Act) []string {
 	return nil
 }
 
-// bareRepository returns the directory that git takes for the repository of a
-// directory if that has no .git, and otherwise "". Another repository can contain
-// one as files, with its configuration.
+// bareRepository returns the directory that git uses as the repository of a
+// directory without .git, or "" if there is none. A repository can contain such
+// a repository as files, including its configuration.
 func bareRepository(dir string) string {
 	has := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -65,9 +66,9 @@ func bareRepository(dir string) string {
 	}
 }
 
-// leads reports whether a file below a directory is not below the real place of
-// the directory, or may come to be somewhere else. If it does not exist, the
-// directory that it would be in counts.
+// leads reports whether a file below dir is not really below root, or could be
+// moved out of it later. If the file does not exist, its nearest existing
+// parent decides.
 func leads(file, dir, root string) bool {
 	for file != dir && file != filepath.Dir(file) {
 		target, err := filepath.EvalSymlinks(file)
@@ -79,15 +80,16 @@ func leads(file, dir, root string) bool {
 			return true
 		}
 		if _, err := os.Lstat(file); err == nil {
-			return true // a link to nothing, where a program can write
+			return true // a dangling link, to which a program could write
 		}
 		file = filepath.Dir(file)
 	}
 	return false
 }
 
-// isLinked reports whether a file outside of the project may be somewhere else than
-// its name says. Links in the root directory belong to the system, such as /tmp.
+// isLinked reports whether a link may lead from the name of a file outside of
+// the project to another file. Links in the root directory, such as /tmp,
+// belong to the system and do not count.
 func isLinked(file string) bool {
 	for dir := filepath.Dir(file); file != dir; file, dir = dir, filepath.Dir(dir) {
 		info, err := os.Lstat(file)

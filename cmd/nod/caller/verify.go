@@ -31,8 +31,8 @@ func ReadKeys(path string) (proof.JWKS, error) {
 	return keys, nil
 }
 
-// trustedKeys returns the public keys of the file that NOD_RECEIPT_KEYS names,
-// or nil if the variable is not set.
+// trustedKeys returns the public keys from the file in NOD_RECEIPT_KEYS, or nil
+// if the variable is not set.
 func trustedKeys() (*proof.JWKS, error) {
 	path, set := os.LookupEnv(KeysEnv)
 	if !set {
@@ -45,11 +45,11 @@ func trustedKeys() (*proof.JWKS, error) {
 	return &keys, err
 }
 
-// Verified returns an error if a decision does not cover exactly the request,
-// so that nothing acts on it.
+// Verified returns an error unless a decision covers exactly the request.
+// Callers must not act on the decision after an error.
 func Verified(rec bridge.Record, r bridge.Request) error {
 	if !rec.State.Final() || !rec.State.Decided() {
-		return nil // it cannot be taken for an approval
+		return nil // such a response is never an approval
 	}
 	keys, err := trustedKeys()
 	if err == nil {
@@ -65,9 +65,9 @@ func Mistrust(err error) error {
 	return bridge.Wrap(bridge.CodeForbidden, err, "cannot verify the receipt of this answer; ignoring the answer")
 }
 
-// Covered returns an error unless an answer in another format is exactly what
-// the daemon sent, and covers exactly the request of the message. An edited
-// input that was approved is part of the answer.
+// Covered returns an error unless an answer in another format is exactly the
+// one that the daemon sent, and covers exactly the request in the message. An
+// approved edit of the input is part of the answer.
 func Covered(t dialect.Translation, a client.Answered) error {
 	if len(a.Receipts) != len(t.Exchanges) {
 		return Mistrust(bridge.Errorf(bridge.CodeForbidden, "expected one receipt for each request, got %d for %d", len(a.Receipts), len(t.Exchanges)))
@@ -89,8 +89,8 @@ func Covered(t dialect.Translation, a client.Answered) error {
 	return mistrustUnless(agrees(x, receipt, got))
 }
 
-// signedEnd returns the final state of the request of an answer, as the daemon
-// signed it.
+// signedEnd returns the final state of the request behind an answer, as signed
+// by the daemon.
 func signedEnd(req bridge.Request, a client.Answered) (proof.Receipt, error) {
 	keys, err := trustedKeys()
 	if err != nil {
@@ -106,8 +106,8 @@ func signedEnd(req bridge.Request, a client.Answered) (proof.Receipt, error) {
 	return keys.CoversEnd(ends[0], req, a.Receipts[0])
 }
 
-// agrees reports whether an answer is the one that a dialect writes for a
-// receipt. For a question, the receipt proves only that a person answered.
+// agrees reports whether a dialect writes this answer for a receipt. For a
+// question, the receipt proves only that a person answered.
 func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 	if receipt.State == bridge.StateAnswered {
 		return x.Request.Kind == bridge.KindAsk
@@ -132,7 +132,7 @@ func agrees(x dialect.Exchange, receipt proof.Receipt, answer []byte) bool {
 	return err == nil && isAnswer(want, answer)
 }
 
-// changedInput returns the input that a hook's answer sets, if any.
+// changedInput returns the input that the answer to a hook sets, if any.
 func changedInput(answer []byte) json.RawMessage {
 	var out struct {
 		Specific struct {
@@ -161,7 +161,8 @@ func isAnswer(want any, answer []byte) bool {
 	return err == nil && bytes.Equal(canonical, answer)
 }
 
-// mistrustUnless returns an error unless an answer agrees with its receipt.
+// mistrustUnless returns an error unless ok is true, which means that an answer
+// agrees with its receipt.
 func mistrustUnless(ok bool) error {
 	if ok {
 		return nil

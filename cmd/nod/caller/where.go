@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// BelowHome returns a folder with ~ for the home folder.
+// BelowHome returns the path of a folder, with ~ in place of the home folder.
 func BelowHome(dir string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		if below, err := filepath.Rel(home, dir); err == nil && filepath.IsLocal(below) {
@@ -18,7 +18,7 @@ func BelowHome(dir string) string {
 	return dir
 }
 
-// maxHead limits the size of a file of Git that names a branch, in bytes.
+// maxHead limits the size of a Git file with the name of a branch, in bytes.
 const maxHead = 1024
 
 // Branch returns the branch of the Git work tree that contains a directory.
@@ -54,7 +54,7 @@ func Branch(dir string) string {
 // small returns the first line of a small file, or "".
 func small(path string) string {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() { // a repository may have a pipe there
+	if err != nil || !info.Mode().IsRegular() { // in an untrusted repository, this may be a pipe
 		return ""
 	}
 	raw, err := files.Read(path, maxHead)

@@ -40,7 +40,7 @@ func (d duration) Set(s string) error {
 // Type implements pflag.Value.
 func (d duration) Type() string { return "duration" }
 
-// choice is the value of a flag that takes one of a few words.
+// choice is the value of a flag that accepts one of a few words.
 type choice struct {
 	to     *string
 	values []string
@@ -71,7 +71,7 @@ func (c choice) Set(s string) error {
 // Type implements pflag.Value.
 func (c choice) Type() string { return "string" }
 
-// orList joins words as in "a, b or c".
+// orList joins words in the form "a, b or c".
 func orList(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -80,7 +80,7 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Choices returns the words that a flag takes, if it takes one of a few.
+// Choices returns the words that a flag accepts, if it accepts only a few.
 func Choices(f *pflag.Flag) ([]string, bool) {
 	c, ok := f.Value.(choice)
 	return c.values, ok

@@ -36,7 +36,8 @@ func (i Interruption) Exit(stderr io.Writer) int {
 	return i.Code()
 }
 
-// Code returns 128 plus the number of the signal, as shells do.
+// Code returns 128 plus the number of the signal, which is the exit code that
+// shells use.
 func (i Interruption) Code() int {
 	if s, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
@@ -49,16 +50,17 @@ func Interrupted(ctx context.Context) (Interruption, bool) {
 	return errors.AsType[Interruption](context.Cause(ctx))
 }
 
-// sameSignal is the time in which further signals are the same request to end:
-// timeout and some supervisors signal a program and then its process group.
+// sameSignal is the time in which further signals count as the same request to
+// end. The timeout command and some supervisors signal a program and then its
+// process group.
 const sameSignal = time.Second
 
-// UntilSignal returns a context that ends with the first of the signals. After
-// sameSignal, another one has its default effect, which ends the program.
+// UntilSignal returns a context that ends at the first of the signals. After
+// sameSignal, another signal has its default effect, which ends the program.
 func UntilSignal(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
-	signals = slices.DeleteFunc(signals, signal.Ignored) // such as by nohup
+	signals = slices.DeleteFunc(signals, signal.Ignored) // for example, nohup ignores SIGHUP
 	if len(signals) > 0 {
 		signal.Notify(received, signals...)
 	}
@@ -75,7 +77,7 @@ func UntilSignal(parent context.Context, signals ...os.Signal) (context.Context,
 	return ctx, func() { release(); cancel(context.Canceled) }
 }
 
-// UntilHangup ends the context of a command with SIGHUP as well, which the end of a
+// UntilHangup also ends the context of a command at SIGHUP, which a closing
 // terminal sends.
 func UntilHangup(cmd *cobra.Command) context.CancelFunc {
 	ctx, stop := UntilSignal(cmd.Context(), syscall.SIGHUP)

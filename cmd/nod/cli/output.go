@@ -9,7 +9,7 @@ import (
 )
 
 // output is the standard output of a command. It remembers its first error,
-// because commands do not check each line that they print.
+// because commands do not check the result of each print.
 type output struct {
 	io.Writer
 	mu  sync.Mutex
@@ -29,7 +29,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap returns the stream, for what needs its file.
+// Unwrap returns the underlying stream, for code that needs its file.
 func (o *output) Unwrap() io.Writer { return o.Writer }
 
 // lost returns the reason that the output is incomplete, or nil.
@@ -42,8 +42,8 @@ func (o *output) lost() error {
 	return bridge.Wrap(bridge.CodeInternal, o.err, "the output is incomplete")
 }
 
-// Plain returns the file of a stream if it has one, so that a program that nod
-// starts gets the file itself.
+// Plain returns the file of a stream if it has one, so that a child process can
+// write to it directly.
 func Plain(w io.Writer) io.Writer {
 	if f, ok := terminal.File(w); ok {
 		return f

@@ -12,12 +12,13 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// OfAgents are the commands that the settings of agents start. An error for a
-// removed flag would block every call of an agent, so they ignore the flag.
+// OfAgents lists the commands that agents start from their settings. These
+// commands ignore removed flags, because an error would block every call of an
+// agent.
 var OfAgents = []string{"hook", "mcp", "proxy"}
 
 // withoutRemoved returns a command line without the removed names that nod
-// ignores, and reports each in one line.
+// ignores, and reports each of them in one line.
 func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []string {
 	if len(args) == 0 {
 		return args
@@ -43,10 +44,11 @@ func withoutRemoved(root *cobra.Command, args []string, stderr io.Writer) []stri
 	return kept
 }
 
-// FlagOf returns the flag of a row, without the command.
+// FlagOf returns the flag of a row, without its command.
 func FlagOf(row removed.Name) string { return row.Name[strings.LastIndexByte(row.Name, ' ')+1:] }
 
-// removedError returns the error for a name that was removed, or nil.
+// removedError returns the error for a removed name, or nil if the name was not
+// removed.
 func removedError(kind removed.Kind, name, what string) error {
 	instead, ok := removed.Instead(kind, name)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package cli has what the commands of nod and nod-hook do alike: streams,
-// signals, exit codes, flags, and the words of errors. It knows no command and
-// calls no daemon. Start reading at Run.
+// Package cli holds what the commands of nod and nod-hook have in common:
+// streams, signals, exit codes, flags, and the texts of errors. It knows no
+// command and calls no daemon. Start reading at Run.
 package cli
 
 import (
@@ -23,14 +23,14 @@ type Program struct {
 	Name string
 	// Tree returns all commands.
 	Tree func() *cobra.Command
-	// Version is the version that --version prints.
+	// Version is the output of --version.
 	Version string
-	// Code changes the exit code of a command. It may be nil.
+	// Code adjusts the exit code of a command. It may be nil.
 	Code func(cmd *cobra.Command, code int) int
 }
 
-// Run runs the program with the given arguments and streams, and returns the exit
-// code. A command whose output is incomplete has failed.
+// Run runs the program with the given arguments and streams, and returns the
+// exit code. A command with incomplete output fails.
 func (p Program) Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
 	code := p.run(args, stdin, out, stderr)
@@ -66,10 +66,10 @@ func (p Program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 	return code
 }
 
-// Exit is an error that ends the program in its own way.
+// Exit is an error that ends the program in a specific way.
 type Exit interface {
 	error
-	// Exit reports the error, if that is necessary, and returns the exit code.
+	// Exit reports the error if necessary, and returns the exit code.
 	Exit(stderr io.Writer) int
 }
 
@@ -87,7 +87,7 @@ func exitCode(ctx context.Context, stderr io.Writer, err error) int {
 	return Complain(stderr, err)
 }
 
-// ExitError ends the program with an exit code and prints nothing, because
+// ExitError ends the program with an exit code and without output, because
 // everything has been reported.
 type ExitError int
 
@@ -114,7 +114,7 @@ func Complain(w io.Writer, err error) int {
 	return e.Code.ExitCode()
 }
 
-// WithHint returns an error and what to do about it, in one line.
+// WithHint returns the text of an error and its hint in one line.
 func WithHint(err error) string {
 	if e := bridge.PublicError(err); e.Code != bridge.CodeInternal && e.Hint != "" {
 		return e.Message + "; " + e.Hint

@@ -33,11 +33,11 @@ func HelpCommand() *cobra.Command {
 }
 
 // findGroup returns the command that args name if it only groups other
-// commands, or if no known command follows it. In both cases cobra itself would
-// print the help of the group and succeed.
+// commands, or if no known command follows it. In both cases, cobra itself
+// would print the help of the group and succeed.
 func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest []string) {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		return nil, nil // cobra adds these commands when it runs
+		return nil, nil // cobra adds these commands at run time
 	}
 	c, rest, err := root.Find(args)
 	if err != nil || !c.HasSubCommands() {
@@ -50,7 +50,7 @@ func findGroup(root *cobra.Command, args []string) (group *cobra.Command, rest [
 }
 
 // runGroup handles a command line that ends at a group. It prints the help if
-// that was requested, and returns an error otherwise.
+// the user requested it, and returns an error otherwise.
 func (p Program) runGroup(group *cobra.Command, rest []string, stderr io.Writer) error {
 	switch {
 	case len(rest) == 0 && !group.HasParent(), len(rest) == 1 && slices.Contains([]string{"--help", "-h"}, rest[0]):
@@ -70,14 +70,14 @@ func (p Program) runGroup(group *cobra.Command, rest []string, stderr io.Writer)
 	return unknownCommand(group, rest)
 }
 
-// CommandName returns the words of a command that follow nod.
+// CommandName returns the words of a command after nod.
 func CommandName(c *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 }
 
 // unknownCommand returns the error for words that do not start with a command
-// of c. It says what replaced a removed command, and otherwise suggests the
-// closest one.
+// of c. For a removed command, it names the replacement. Otherwise, it suggests
+// the closest command.
 func unknownCommand(c *cobra.Command, words []string) error {
 	name := words[0]
 	full := func(name string) string { return strings.TrimPrefix(CommandName(c)+" "+name, " ") }

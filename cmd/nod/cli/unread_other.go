@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// UntilUnread returns a context that ends with its parent: here the loss of the
-// reader shows only when nod writes.
+// UntilUnread returns a context that ends with its parent. On this system, nod
+// learns only from a failed write that it has no reader.
 func UntilUnread(parent context.Context, _ io.Writer) (context.Context, context.CancelFunc) {
 	return context.WithCancel(parent)
 }

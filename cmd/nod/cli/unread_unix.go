@@ -13,12 +13,12 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
-// unreadCheck is the time between two checks for a reader. An agent's death is
-// noticed within it.
+// unreadCheck is the interval of checks for a reader. nod notices within it
+// that an agent has died.
 const unreadCheck = time.Second
 
-// UntilUnread returns a context that ends once out has no reader. The agent that started a hook has then died without
-// a signal to the hook.
+// UntilUnread returns a context that ends when out has no reader. In that case,
+// the agent that started a hook has died without a signal to the hook.
 func UntilUnread(parent context.Context, out io.Writer) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	f, ok := terminal.File(out)
@@ -27,7 +27,7 @@ func UntilUnread(parent context.Context, out io.Writer) (context.Context, contex
 	}
 	go func() {
 		for ctx.Err() == nil {
-			fds := []unix.PollFd{{Fd: int32(f.Fd())}} // errors and hang-ups are always reported
+			fds := []unix.PollFd{{Fd: int32(f.Fd())}} // poll always reports errors and hang-ups
 			if n, err := unix.Poll(fds, int(unreadCheck.Milliseconds())); err == nil && n > 0 {
 				cancel(relay.Withdrawal("the agent has ended"))
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/bridge/removed"
 )
 
-// WordUsage makes every command of the tree report wrong arguments and flags in
-// the words of nod.
+// WordUsage makes every command of the tree report invalid arguments and flags
+// in the style of nod.
 func WordUsage(root *cobra.Command) {
 	root.SetFlagErrorFunc(FlagProblem)
 	var walk func(*cobra.Command)
@@ -34,7 +34,7 @@ func WordUsage(root *cobra.Command) {
 	walk(root)
 }
 
-// argumentProblem names the argument that is missing, unknown or too many.
+// argumentProblem names the argument that is missing, unknown or superfluous.
 func argumentProblem(cmd *cobra.Command, check cobra.PositionalArgs, args []string) error {
 	usage := "usage: " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	for n := len(args) - 1; n >= 0; n-- {
@@ -68,7 +68,7 @@ func argumentNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// FlagProblem words an error of the flag parser.
+// FlagProblem rewrites an error of the flag parser.
 func FlagProblem(cmd *cobra.Command, err error) error {
 	all := "list the flags with: " + cmd.CommandPath() + " --help"
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -101,7 +101,7 @@ func FlagProblem(cmd *cobra.Command, err error) error {
 	return bridge.Wrap(bridge.CodeInvalid, err, "usage")
 }
 
-// valueHint says which values a flag takes.
+// valueHint names the values that a flag accepts.
 func valueHint(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
 	case "int":
@@ -114,7 +114,7 @@ func valueHint(f *pflag.Flag, cause error) string {
 	return cause.Error()
 }
 
-// nearestFlag returns the flag that a person probably means, or "".
+// nearestFlag returns the flag that a person probably meant, or "".
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, distance := "", 3
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

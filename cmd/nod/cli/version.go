@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// BuiltVersion returns the version of the program: that of the release, which the
-// linker has set, or that of the module if go install built the program. Other
-// builds are "dev".
+// BuiltVersion returns the version of the program: the version that the linker
+// stamped for a release, or the version of the module if go install built the
+// program. Other builds are "dev".
 func BuiltVersion(stamped string) string {
 	if stamped != "" {
 		return stamped
@@ -25,7 +25,7 @@ func BuiltVersion(stamped string) string {
 const unreleased = "dev"
 
 // moduleVersion returns the version of the module if go install built the
-// program from it.
+// program.
 func moduleVersion(info *debug.BuildInfo) string {
 	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok && revision(info) == "" {
 		return v
@@ -33,7 +33,7 @@ func moduleVersion(info *debug.BuildInfo) string {
 	return unreleased
 }
 
-// revision returns the commit from which the program was built in a work tree,
+// revision returns the commit of a work tree from which the program was built,
 // or "".
 func revision(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {

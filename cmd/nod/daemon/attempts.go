@@ -11,12 +11,12 @@ import (
 
 // Limits of failed sign-ins and unknown API tokens.
 const (
-	signInBurst     = 10               // failed sign-ins before an address has to wait
-	guessBurst      = 30               // unknown API tokens before an address has to wait
+	signInBurst     = 10               // failed sign-ins before an address must wait
+	guessBurst      = 30               // unknown API tokens before an address must wait
 	attemptsEvery   = 10 * time.Second // interval of an address after the burst
 	overallBurst    = 100              // attempts of all addresses together
 	overallEvery    = time.Second      // interval of all addresses after the burst
-	attemptsTracked = 10_000           // addresses that are tracked
+	attemptsTracked = 10_000           // maximum number of tracked addresses
 )
 
 // attempts counts failed attempts by address and in total. It is safe for
@@ -40,8 +40,8 @@ func newAttempts(burst int) *attempts {
 	return &attempts{burst: burst, overall: rate.NewLimiter(rate.Every(overallEvery), overallBurst), from: map[string]*tries{}, now: time.Now}
 }
 
-// failed records a failed attempt and returns how long the sender has to wait
-// before the next one. Zero means that it need not wait.
+// failed records a failed attempt and returns how long the sender must wait
+// before the next one. Zero means that the sender need not wait.
 func (a *attempts) failed(r *http.Request) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// Load reads and checks a config as a daemon does. Others are the variables that
-// begin with NOD_ and that no setting has. The start, a reload and nod config check
-// call it, so that they accept and refuse the same.
+// Load reads and checks a config in the same way as a daemon. It also returns
+// the variables that start with NOD_ but are not settings. The start, a reload
+// and nod config check call it, so that all of them accept the same configs.
 func Load(path string, environ []string) (c config.Config, others []string, err error) {
 	c, err = config.Load(path, environ)
 	if err == nil {
@@ -27,7 +27,8 @@ func Load(path string, environ []string) (c config.Config, others []string, err 
 	return c, others, nil
 }
 
-// check builds what a daemon builds of a config, without connecting to anything.
+// check builds the parts that a daemon builds from a config, without connecting
+// to anything.
 func check(c config.Config) error {
 	var errs []error
 	_, err := Policy(c)
@@ -42,7 +43,7 @@ func check(c config.Config) error {
 	errs = append(errs, err)
 	errs = append(errs, checkKeys(c)...)
 	for n, err := range errs {
-		if e, ok := errors.AsType[*bridge.Error](err); ok { // its code is that of the whole
+		if e, ok := errors.AsType[*bridge.Error](err); ok { // the joined error has a code of its own
 			text := e.Message
 			if e.Cause != nil {
 				text += ": " + e.Cause.Error()
@@ -56,8 +57,8 @@ func check(c config.Config) error {
 	return c.Locate(errors.Join(errs...))
 }
 
-// checkKeys checks the keys of the config, or of the key file if it exists. Without
-// a key file, a daemon creates one.
+// checkKeys checks the keys of the config, or of the key file if it exists. If
+// there is no key file, a daemon creates one.
 func checkKeys(c config.Config) []error {
 	token, receipts := c.TokenKey, c.Receipts.Key
 	tokenPath, receiptsPath := "token_key", "receipts.key"

@@ -12,9 +12,9 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Reloaded is the result of a reload: what the config has now, what it no longer
-// has, and what it has changed, such as "agent ci" or "metrics.token". Restart are
-// keys that only a restart changes.
+// Reloaded is the result of a reload: the added, removed and changed parts of
+// the config, such as "agent ci" or "metrics.token". Restart lists changed keys
+// that take effect only after a restart.
 type Reloaded struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -25,7 +25,7 @@ type Reloaded struct {
 // restartKeys are the keys of the config that take effect only after a restart.
 var restartKeys = []string{"listen", "max_connections", "log_level", "redis", "retention", "traces"}
 
-// blank reports whether a section has nothing.
+// blank reports whether a section is empty.
 func blank(v reflect.Value) bool {
 	if v.Kind() == reflect.Map || v.Kind() == reflect.Slice {
 		return v.Len() == 0
@@ -33,9 +33,9 @@ func blank(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// enough returns an error if a reload from was to c would take away a whole section
-// of the file, such as all agents, the rules, or the token of the metrics: the file
-// may be cut.
+// enough returns an error if a reload would remove a complete section of the
+// file, such as all agents, the rules, or the token for the metrics. In that
+// case, the file may be truncated.
 func enough(was, c config.Config) error {
 	has := map[string]bool{}
 	c.Sections(func(key string, v reflect.Value) { has[key] = !blank(v) })
@@ -73,13 +73,14 @@ func compare(was, c config.Config) Reloaded {
 	return out
 }
 
-// entryNames names the entries of sections that have several, such as "agent ci".
+// entryNames maps sections with several entries to the name of an entry, such
+// as "agent".
 var entryNames = map[string]string{
 	"agents": "agent", "people": "person", "routes": "route", "groups": "group", "webhooks": "webhook", "oncall": "schedule",
 }
 
 // parts returns everything that a reload can change: entries by names such as
-// "agent ci", and other settings by their paths, such as "metrics.token".
+// "agent ci", and other settings by paths such as "metrics.token".
 func parts(c config.Config) map[string]any {
 	out := map[string]any{}
 	c.Sections(func(key string, v reflect.Value) {

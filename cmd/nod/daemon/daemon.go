@@ -1,7 +1,8 @@
 // Package daemon builds the nod service from a config, serves it, and applies
-// changes of the config. It creates the platforms, the store and the entry points
-// over HTTP from the config, and connects them. Commands and their flags do not belong here, nor do rules about
-// requests or anything else that works without the config.
+// changes of the config. It creates the platforms, the store and the HTTP entry
+// points from the config, and connects them. Commands and their flags do not
+// belong here, nor do rules about requests or other code that does not depend
+// on the config.
 package daemon
 
 import (
@@ -45,7 +46,7 @@ type Daemon struct {
 	closeDB     func() error // nil if there is nothing to close
 	keyring     keyring
 	seals       *broker.Seals
-	sealsFor    string // the installation of the seals, which a reload does not change
+	sealsFor    string // name of the installation in the seals, which a reload does not change
 	observer    *observe.Observer
 	log         *slog.Logger
 	version     string
@@ -54,7 +55,7 @@ type Daemon struct {
 	headerTime  time.Duration  // see Options
 	bodyTime    time.Duration  // see Options
 	connections int            // maximum number at a time; zero means no limit
-	bodies      *slots         // requests whose sender is not known yet
+	bodies      *slots         // requests from senders that are not yet known
 	parked      sync.WaitGroup // see api.Options.Parked
 	signIns     *attempts      // failed sign-ins of people
 	guesses     *attempts      // unknown tokens
@@ -69,12 +70,13 @@ type Daemon struct {
 // Options configure a Daemon.
 type Options struct {
 	Config  config.Config
-	Redis   redis.UniversalClient // nil keeps everything in this process, which loses it
+	Redis   redis.UniversalClient // if nil, the state is in this process and is lost when it ends
 	Log     *slog.Logger
-	Version string // of nod, for the log, metrics and MCP clients
-	// Paced keeps the pace of the services with a sandbox that has their rate
-	// limits. Remembered replaces directory.Remembered, HeaderTime HeaderTimeout
-	// and BodyTime bodyTime, unless they are zero. They are for tests.
+	Version string // version of nod, for the log, metrics and MCP clients
+	// The remaining options are for tests. Paced keeps the rate limits of the
+	// platforms even with a sandbox. Remembered replaces directory.Remembered,
+	// HeaderTime replaces HeaderTimeout, and BodyTime replaces bodyTime, unless
+	// they are zero.
 	Paced                            bool
 	Remembered, HeaderTime, BodyTime time.Duration
 }
@@ -107,10 +109,10 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 // Engine returns the current engine. A new config replaces it.
 func (d *Daemon) Engine() *rooms.House { return d.now.Load().engine }
 
-// Store returns the store of all generations, and Documents what the documents of its rooms
-// are in.
+// Store returns the store, which all generations share.
 func (d *Daemon) Store() *core.Store { return d.store }
 
+// Documents returns the database of the rooms' documents.
 func (d *Daemon) Documents() documents.DB { return documents.DB{Store: d.db, Log: d.log} }
 
 // Serve runs until ctx ends and then lets calls in progress finish.
@@ -162,8 +164,8 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// awaitParked waits until the calls that http.Server.Shutdown does not know have
-// their response, or ctx ends.
+// awaitParked waits until ctx ends, or until all calls that
+// http.Server.Shutdown does not know of have their response.
 func (d *Daemon) awaitParked(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
@@ -225,7 +227,7 @@ type Loader func() (c config.Config, others []string, err error)
 // Run serves on the listen address of the config until ctx ends. It calls load to
 // reload the config.
 func Run(ctx context.Context, o Options, load Loader) error {
-	hup, stop := reloadSignals() // first: one that no one takes ends the process
+	hup, stop := reloadSignals() // first, because an unhandled SIGHUP ends the process
 	defer stop()
 	d, err := New(ctx, o)
 	if err != nil {

@@ -28,11 +28,11 @@ type slots struct {
 	max int
 
 	mu    sync.Mutex
-	order list.List // of func(), oldest first
+	order list.List // elements are func(), oldest first
 }
 
-// enter takes a slot, and leave returns it. If the slot is needed for another
-// item, evict is called.
+// enter takes a slot. The returned function frees the slot. If another item
+// needs the slot, evict is called.
 func (s *slots) enter(evict func()) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,16 +48,15 @@ func (s *slots) enter(evict func()) (leave func()) {
 }
 
 // gate limits the number of connections. At the limit, it closes the oldest
-// connection that has not shown a valid token, so that callers with a token are
-// always served. If all connections have shown one, it closes the new
-// connection.
+// connection without a valid token, so that callers with a token are always
+// served. If every connection has a valid token, it closes the new connection.
 type gate struct {
 	net.Listener
 	max int
 
 	mu      sync.Mutex
 	open    int
-	waiting list.List // of *gated that have not shown a token, oldest first
+	waiting list.List // elements are *gated without a token, oldest first
 }
 
 // gated is a connection of a gate.
@@ -84,7 +83,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 	g.mu.Unlock()
 	if oldest != nil {
-		_ = oldest.Close() // it is dropped either way
+		_ = oldest.Close() // the connection is dropped in any case
 	}
 	return own, nil
 }
@@ -100,7 +99,8 @@ func (c *gated) Close() error {
 	return c.Conn.Close()
 }
 
-// remove exempts the connection from being closed in favor of others.
+// remove takes the connection off the list of connections that the gate may
+// close.
 func (c *gated) remove() {
 	if c.entry != nil {
 		c.gate.waiting.Remove(c.entry)
@@ -110,7 +110,8 @@ func (c *gated) remove() {
 
 type gatedKey struct{}
 
-// connContext makes the connection known to the handlers of its requests.
+// connContext gives the handlers of a connection's requests access to the
+// connection.
 func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, gatedKey{}, c)
 }
@@ -129,7 +130,7 @@ func proven(r *http.Request) {
 func (d *Daemon) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
-			// Only the writers of tests do not support deadlines.
+			// Only the response writers of tests do not support deadlines.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, max(maxRequest, api.MaxBody(r.URL.Path)))
 		}
@@ -160,7 +161,7 @@ func queued(s *slots, next http.Handler) http.Handler {
 	})
 }
 
-// watched is a body that passes the error that ends it to done.
+// watched is a body that passes its final error to done.
 type watched struct {
 	io.ReadCloser
 	done func(error)

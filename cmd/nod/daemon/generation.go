@@ -115,7 +115,7 @@ func guarded(hashes []string, h http.Handler) http.Handler {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The comparison is of hashes, so its timing reveals nothing about a
+		// The code compares hashes, so the timing reveals nothing about a
 		// token.
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || !slices.Contains(hashes, config.HashToken(token)) {
@@ -143,7 +143,7 @@ func buildConsole(c config.Config, e *rooms.House, tokens map[string]api.Princip
 }
 
 // mcpHandler returns the MCP server for an agent over HTTP. Requests without a
-// session belong to a session of the agent, which all its connections share.
+// session belong to a session that all connections of the agent share.
 func (d *Daemon) mcpHandler(g *generation, a bridge.Agent) http.Handler {
 	return d.mcp.Handler(func(r *http.Request) (mcp.Options, bool) {
 		q := r.URL.Query()
@@ -161,7 +161,7 @@ func (d *Daemon) mcpHandler(g *generation, a bridge.Agent) http.Handler {
 // mcpLease is the time for which messages are reserved for a call.
 const mcpLease = 15 * time.Second
 
-// mcpInbox has the messages that people write to the sessions of an agent. It
+// mcpInbox holds the messages that people write to the sessions of an agent. It
 // implements mcp.Inbox.
 type mcpInbox struct {
 	engine *rooms.House
@@ -189,7 +189,7 @@ type generation struct {
 	engine  *rooms.House
 	keys    keys
 	handler http.Handler
-	closing context.Context // ends waiting calls, which callers repeat
+	closing context.Context // ends waiting calls, which callers then repeat
 	close   context.CancelFunc
 	stop    context.CancelFunc
 	done    chan struct{}

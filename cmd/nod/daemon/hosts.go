@@ -11,10 +11,10 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Hosts are the host names under which browsers may reach a server. A page of
-// another site that points its own name here (DNS rebinding) sends that name
-// and is rejected. nod always accepts IP addresses, which such an attack cannot
-// use and which Kubernetes probes and Prometheus need.
+// Hosts holds the host names under which browsers may reach a server. In a DNS
+// rebinding attack, another site points its own name at nod. Browsers then send
+// that name, so nod rejects the request. nod always accepts IP addresses, which
+// such an attack cannot use and which Kubernetes probes and Prometheus need.
 type Hosts []string
 
 // HostsOf returns the host names of a config: localhost, the names in its URLs,
@@ -46,7 +46,7 @@ func hostName(host string) string {
 // allow reports whether a Host header names this server.
 func (h Hosts) allow(host string) bool {
 	if host == "" {
-		return true // HTTP/1.0: every browser sends it
+		return true // HTTP/1.0; every browser sends the header
 	}
 	name := hostName(host)
 	if _, err := netip.ParseAddr(name); err == nil {

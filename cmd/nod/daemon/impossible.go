@@ -11,8 +11,9 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Impossible returns for each agent the approvals that no one could give, with the
-// reason: those on its routes, and those that rules of the policy require.
+// Impossible returns, for each agent, the approvals that no one could give,
+// with the reason. It checks the approvals of the agent's routes, and those
+// that policy rules require.
 func Impossible(c config.Config) (map[string][]string, error) {
 	routes, err := Routes(c)
 	if err != nil {

@@ -31,9 +31,9 @@ const keysInRedis = "keys are kept in Redis: anyone who can read and write Redis
 type keys struct {
 	token  [][]byte
 	signer *proof.Signer
-	// inRedis means that a key is kept in Redis, where it proves nothing,
-	// because others may read it. The field why holds the reason, if there is
-	// one.
+	// inRedis means that a key is stored in Redis. Its signatures prove
+	// nothing, because others may read it. The field why holds the reason, if
+	// known.
 	inRedis bool
 	why     string
 	// open is the reason that other users of the machine can use the keys. It
@@ -96,8 +96,8 @@ func loadKeys(ctx context.Context, c config.Config, store keyring) (keys, error)
 	return k, nil
 }
 
-// filedKeys reads the key file if the config lacks a key. Why is the reason
-// that there can be no such file.
+// filedKeys reads the key file if the config lacks a key. Why is the reason if
+// a key file cannot exist.
 func filedKeys(ctx context.Context, c config.Config, store keyring) (f keyFile, why, err error) {
 	if c.TokenKey.Set() && c.Receipts.Key.Set() {
 		return f, nil, nil
@@ -109,7 +109,7 @@ func filedKeys(ctx context.Context, c config.Config, store keyring) (f keyFile, 
 	return f, why, nil
 }
 
-// fill gets the keys that neither the config nor the key file has from Redis.
+// fill gets keys that are in neither the config nor the key file from Redis.
 func (k *keys) fill(ctx context.Context, store keyring, seeds [][]byte) ([][]byte, error) {
 	if len(k.token) == 0 {
 		key, err := store.TokenKey(ctx)
@@ -137,8 +137,8 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 	return hexKeys(path, config.NewSecret(filed))
 }
 
-// readKeyFile reads the key file and creates it if it does not exist. Any error
-// other than CodeConflict and CodeInvalid means that there can be no such file.
+// readKeyFile reads the key file and creates it if it does not exist. An error
+// other than CodeConflict and CodeInvalid means that a key file cannot exist.
 func readKeyFile(ctx context.Context, path string, store keyring) (keyFile, error) {
 	var f keyFile
 	if path == "" {
@@ -155,7 +155,7 @@ func readKeyFile(ctx context.Context, path string, store keyring) (keyFile, erro
 // maxKeyFile limits the size of a key file, in bytes.
 const maxKeyFile = 1 << 20
 
-// parseKeyFile reads a key file. Any error is CodeInvalid.
+// parseKeyFile reads a key file. Every error has CodeInvalid.
 func parseKeyFile(path string) (keyFile, error) {
 	var f keyFile
 	raw, err := files.Read(path, maxKeyFile)
@@ -185,7 +185,7 @@ func makeKeyFile(ctx context.Context, path string, store keyring) error {
 	}
 	if known != "" {
 		if _, err := os.Lstat(path); err == nil {
-			return nil // a daemon that started at the same time has created it
+			return nil // another daemon that is starting has created it
 		}
 		return other(known)
 	}
@@ -206,9 +206,9 @@ func makeKeyFile(ctx context.Context, path string, store keyring) error {
 }
 
 // claimKeyFile claims the keys in the file for the deployment, no matter which
-// daemon created it. Keys that are in no file are never claimed. Only the
-// daemon that created the file removes it, and only if another deployment has
-// claimed its keys first. Otherwise other daemons may already use the file.
+// daemon created the file. Keys outside of a file are never claimed. If another
+// deployment has claimed its keys first, the daemon that created the file
+// removes the file. In all other cases, other daemons may already use it.
 func claimKeyFile(ctx context.Context, path string, made bool, store keyring, other func(string) error) error {
 	kept, err := parseKeyFile(path)
 	if err != nil {
@@ -245,7 +245,7 @@ func fingerprintOf(f keyFile) (string, error) {
 }
 
 // writeKeyFile writes the file atomically and reports whether it created it. It
-// never overwrites a file: a daemon that starts at the same time may have
+// never overwrites a file, because another daemon that is starting may have
 // created it.
 func writeKeyFile(path string, f keyFile) (made bool, err error) {
 	raw, err := yaml.Marshal(f)
@@ -271,8 +271,8 @@ func writeKeyFile(path string, f keyFile) (made bool, err error) {
 	return err == nil, err
 }
 
-// openKeyFile returns the reason that users other than the owner of a key file
-// and its group can use the keys, or "" if they cannot.
+// openKeyFile returns the reason why users other than the owner and the group
+// of a key file can use the keys, or "" if they cannot.
 func openKeyFile(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
@@ -289,7 +289,8 @@ func (k keys) announce(ctx context.Context, c config.Config, store keyring, log 
 	}
 	switch {
 	case !k.inRedis:
-		if known, err := store.Keys(ctx); err != nil || known == k.fingerprint() { // a full Redis refuses writes
+		// Redis without free memory refuses writes
+		if known, err := store.Keys(ctx); err != nil || known == k.fingerprint() {
 			return err
 		}
 		return store.SetKeys(ctx, k.fingerprint())
@@ -301,8 +302,8 @@ func (k keys) announce(ctx context.Context, c config.Config, store keyring, log 
 	return nil
 }
 
-// health reports whether the keys protect the stored data and whether all
-// daemons have the same keys.
+// health reports whether the keys protect the stored data, and whether all
+// daemons use the same keys.
 func (k keys) health(others []string) bridge.Health {
 	mine := k.fingerprint()
 	for _, other := range others {

@@ -54,14 +54,14 @@ func NewLog(w io.Writer, level string, asJSON bool, hide *redact.Redactor) *slog
 }
 
 const (
-	lineBurst = 10              // warnings and errors of one kind that are logged at once
-	lineEvery = 5 * time.Second // between those after them
-	lineKinds = 1000            // messages that are tracked
+	lineBurst = 10              // warnings and errors with the same message that are logged at once
+	lineEvery = 5 * time.Second // minimum time between later ones
+	lineKinds = 1000            // maximum number of tracked messages
 )
 
-// throttle is a handler that leaves out warnings and errors whose message repeats
-// more and more, such as while Redis is unreachable or its disk is full. The next
-// one that it logs says how many it left out.
+// throttle is a handler that drops warnings and errors if the same message
+// repeats too often, such as while Redis is unreachable or its disk is full.
+// The next logged message has the number of dropped ones.
 type throttle struct {
 	slog.Handler
 	kinds *counts
@@ -95,7 +95,8 @@ func (t throttle) Handle(ctx context.Context, r slog.Record) error {
 	return t.Handler.Handle(ctx, r)
 }
 
-// pass reports whether a line is logged, and how many were left out before it.
+// pass reports whether a line is logged, and how many lines were dropped before
+// it.
 func (k *counts) pass(message string, at time.Time) (left int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -46,8 +46,8 @@ func buildDirectory(c config.Config, remembered time.Duration, platforms []bridg
 	return directory.New(o)
 }
 
-// signing returns the configuration of the keys of people. Without a console at
-// a URL that browsers accept, people cannot have keys.
+// signing returns the configuration of passkeys. People can have passkeys only
+// if the console has a URL that browsers accept.
 func signing(c config.Config) passkeys.Signing {
 	var out passkeys.Signing
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {

@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// Platforms returns the platforms that have a token. With the sandbox, they are paced
-// only if paced is true. The other options are those in which the platforms do not
-// differ.
+// Platforms returns the platforms that have a token. With the sandbox, they
+// keep rate limits only if paced is true. O holds the options that all
+// platforms share.
 func Platforms(c config.Config, paced bool, o platforms.Options) ([]platforms.Adapter, error) {
 	var out []platforms.Adapter
 	o.NoPacing, o.Console, o.ConsoleURL = c.Sandbox != "" && !paced, c.Console.Enabled, c.Console.URL
@@ -31,7 +31,7 @@ func Platforms(c config.Config, paced bool, o platforms.Options) ([]platforms.Ad
 	return out, nil
 }
 
-// ports returns platforms as the engine uses them, and the handlers of their
+// ports returns the platforms as ports of the engine, and the handlers of their
 // callbacks by path.
 func ports(all []platforms.Adapter) (out []bridge.Platform, callbacks map[string]func(bridge.Sink) http.Handler) {
 	callbacks = map[string]func(bridge.Sink) http.Handler{}

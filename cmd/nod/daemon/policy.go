@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Policy returns the policy of a config. Without rules, people decide everything
-// that gates select.
+// Policy returns the policy of a config. Without rules, people decide on
+// everything that gates select.
 func Policy(c config.Config) (*policy.Policy, error) {
 	p, errs := policy.New(c.Policy, c.Risks)
 	if len(errs) > 0 {
@@ -35,15 +35,16 @@ func policyVersion(c config.Config) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// configVersion identifies the whole config, with its secrets, and the version of
-// nod. Without the key, it tells nothing about the secrets.
+// configVersion identifies the complete config, including its secrets, and the
+// version of nod. Without the key, the result reveals nothing about the
+// secrets.
 func configVersion(c config.Config, nod string, key []byte) (string, error) {
 	secrets := c.Secrets()
 	slices.Sort(secrets)
 	raw, err := json.Marshal(struct {
 		Nod     string
 		Config  config.Config
-		Secrets []string // Config encodes them as empty
+		Secrets []string // the encoder writes them as empty
 	}{nod, c, secrets})
 	if err != nil {
 		return "", err

@@ -31,7 +31,8 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 		if secure, err = c.TLS.Config(); err != nil {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "%s", err)
 		}
-		secure.InsecureSkipVerify, _ = strconv.ParseBool(s.URL.Query().Get("skip_verify")) // the config was checked
+		// the config has been checked
+		secure.InsecureSkipVerify, _ = strconv.ParseBool(s.URL.Query().Get("skip_verify"))
 	}
 	o := &redis.UniversalOptions{
 		Addrs: s.Hosts, MasterName: s.Master, IsClusterMode: s.Cluster, DB: s.DB, ContextTimeoutEnabled: true, OnConnect: store.CheckFormat(c.Prefix),
@@ -47,12 +48,13 @@ func NewRedis(c config.Redis) (redis.UniversalClient, error) {
 	return redis.NewUniversalClient(o), nil
 }
 
-// dialTime is the time in which a server must accept a connection, and in which it
-// must answer the TLS handshake.
+// dialTime is the time in which a server must accept a connection, and in which
+// it must complete the TLS handshake.
 const dialTime = 3 * time.Second
 
 // dialRedis returns a function that connects to a server, with TLS if secure is
-// not nil. A server without TLS does not answer a handshake, so the error says so.
+// not nil. A server without TLS does not answer a handshake. The error then
+// says so.
 func dialRedis(secure *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, addr)

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// examineEvery is the interval at which a daemon checks what Redis is set to.
+	// examineEvery is the interval at which a daemon checks the settings of
+	// Redis.
 	examineEvery = time.Minute
-	// examineTime is the maximum duration of such a check.
+	// examineTime is the maximum duration of a check.
 	examineTime = 20 * time.Second
-	// ownFiles is the number of open files that a daemon needs for other purposes
-	// than callers, such as its connections to Redis and to platforms.
+	// ownFiles is the number of open files that a daemon needs for purposes
+	// other than callers, such as its connections to Redis and to platforms.
 	ownFiles = 256
 )
 
-// connectionsWithin returns the number of connections of callers for which a limit
-// of open files is enough. A daemon without a file left can accept no connection,
-// and answers nothing.
+// connectionsWithin returns the number of caller connections that a limit of
+// open files permits. A daemon at this limit cannot accept connections.
 func connectionsWithin(files int) int { return max(files-ownFiles, files/2) }
 
-// examineRedis logs what is wrong with the settings of Redis, such as an eviction
-// policy that loses decisions, until ctx ends. It logs each problem once, and its
-// end.
+// examineRedis logs problems with the settings of Redis, such as an eviction
+// policy that loses decisions, until ctx ends. It logs the start and the end of
+// each problem once.
 func (d *Daemon) examineRedis(ctx context.Context) {
 	was := map[string]bool{}
 	for {

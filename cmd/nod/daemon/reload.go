@@ -22,7 +22,7 @@ import (
 // connect before the old platforms are disconnected.
 const reloadPatience = 10 * time.Second
 
-// change is a config to apply. Done, if not nil, receives the result.
+// change is a config to apply. If Done is not nil, it receives the result.
 type change struct {
 	config config.Config
 	done   chan<- error
@@ -45,8 +45,8 @@ func (d *Daemon) reloads(ctx context.Context) error {
 }
 
 // apply replaces the generation, like an upgrade with two daemons: the new
-// generation takes over the calls, and the old one receives events until the
-// new one does.
+// generation takes over the calls, and the old generation receives events until
+// the new one does.
 func (d *Daemon) apply(ctx context.Context, c config.Config) error {
 	g, err := d.build(ctx, c)
 	if err != nil {
@@ -65,9 +65,9 @@ func (d *Daemon) apply(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// Reload reads the config again, and applies it unless it is invalid, or takes away
-// so much that it is probably incomplete: a file that is being written may be cut
-// anywhere. It logs what it did.
+// Reload reads the config again and applies it. It rejects an invalid config,
+// and a config that removes so much that the file is probably incomplete,
+// because a file that is being written may be truncated. It logs the result.
 func (d *Daemon) Reload(ctx context.Context) (Reloaded, error) {
 	if d.load == nil {
 		return Reloaded{}, bridge.Errorf(bridge.CodeUnsupported, "this daemon has no config to reload").WithHint("restart it")
@@ -114,8 +114,8 @@ func Settled(health map[string]bridge.Health) bool {
 	return true
 }
 
-// reloadSignals takes each SIGHUP of the process until stop is called. One that
-// comes while the daemon starts waits.
+// reloadSignals catches each SIGHUP of the process until stop is called. A
+// signal during the start of the daemon waits.
 func reloadSignals() (hup <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	if reloadSignal != nil {
@@ -136,9 +136,9 @@ func (d *Daemon) reloadOnSignal(ctx context.Context, hup <-chan os.Signal) {
 	}
 }
 
-// reloadHeader has the proof of a caller who asks for a reload: a time, in seconds,
-// and its code under the token key. A user who can read that key on the machine of the
-// daemon administers it.
+// reloadHeader is the header with the proof that the caller may request a
+// reload: a time, in seconds, and its code under the token key. A user who can
+// read that key on the machine of the daemon administers it.
 const reloadHeader = "Nod-Reload"
 
 // reloadWindow is the time for which a proof is valid.
@@ -194,7 +194,9 @@ func (d *Daemon) reloadEntry(k keys) http.Handler {
 		w.Header().Set(bridge.HeaderDaemon, "1")
 		if err != nil {
 			e := bridge.PublicError(err)
-			if e.Code == bridge.CodeInvalid { // the caller administers the daemon, so the problems are for them
+			// the caller administers the daemon, so the response may contain
+			// the problems
+			if e.Code == bridge.CodeInvalid {
 				e.Message = strings.TrimPrefix(err.Error(), string(e.Code)+": ")
 			}
 			w.WriteHeader(e.Code.HTTPStatus())

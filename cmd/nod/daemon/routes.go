@@ -44,7 +44,7 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 					known = true
 				}
 			}
-			if !known { // by token or by a linked account
+			if !known { // known by a token or a linked account
 				route.Responders = append(route.Responders, bridge.Responder{Person: who, Platform: bridge.PlatformAPI, User: who})
 			}
 		}
@@ -53,8 +53,8 @@ func Routes(c config.Config) (map[string]bridge.Route, error) {
 	return routes, nil
 }
 
-// required returns the required approvers of a route. A group needs no one else if the
-// config lists one of them in it.
+// required returns the required approvers of a route. If the config lists one
+// of them as a member of a group, that approver also satisfies the group.
 func required(c config.Config, must []string) []string {
 	return slices.DeleteFunc(slices.Clone(must), func(name string) bool {
 		group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
@@ -62,7 +62,8 @@ func required(c config.Config, must []string) []string {
 	})
 }
 
-// attention returns how the requests of a route get attention.
+// attention returns the settings of a route for mentions, reminders and
+// previews.
 func attention(r config.Route) bridge.Attention {
 	a := bridge.Attention{TellRequester: r.TellRequester, Private: r.Payload == config.PayloadPrivate}
 	if r.Mention != config.MentionResponders {
@@ -88,7 +89,7 @@ func buildWebhooks(c config.Config) ([]bridge.Webhook, error) {
 }
 
 // buildSteps returns the steps of an escalation. Each repetition of a reminder
-// is a step of its own.
+// is a separate step.
 func buildSteps(r config.Route) []bridge.Step {
 	var out []bridge.Step
 	for _, s := range r.Escalation {
@@ -102,7 +103,7 @@ func buildSteps(r config.Route) []bridge.Step {
 		for range max(1, s.Times) {
 			out = append(out, step)
 			step.After *= 2
-			step.Ask, step.Route = nil, "" // escalate only once
+			step.Ask, step.Route = nil, "" // only the first repetition escalates
 		}
 	}
 	return out

@@ -18,8 +18,8 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Schedules returns the on-call schedules of a config. It calls skipped for each
-// event of a calendar that cannot be read.
+// Schedules returns the on-call schedules of a config. It calls skipped for
+// each calendar event that cannot be read.
 func Schedules(c config.Config, skipped func(schedule, event string, err error)) *oncall.Schedules {
 	all := oncall.New()
 	for name, o := range c.OnCall {
@@ -44,13 +44,14 @@ func Schedules(c config.Config, skipped func(schedule, event string, err error))
 func rotation(r config.Rotation) oncall.Rotation {
 	zone, err := time.LoadLocation(r.Zone)
 	if err != nil {
-		zone = time.UTC // the config was checked
+		zone = time.UTC // the config has been checked
 	}
 	return oncall.Rotation{People: r.People, Start: r.Start.In(zone), Every: time.Duration(r.Every)}
 }
 
-// schedules returns the schedules of a config, with rotations that continue those
-// of the config before it: a person who leaves must not move the turns of others.
+// schedules returns the schedules of a config. Its rotations continue the
+// rotations of the previous config, because a person who leaves must not change
+// the turns of others.
 func (d *Daemon) schedules(ctx context.Context, c config.Config, notes documents.Notes, leases documents.Leases) (*oncall.Schedules, error) {
 	all := Schedules(c, skippedEvents(d.log))
 	for name, o := range c.OnCall {
@@ -66,12 +67,12 @@ func (d *Daemon) schedules(ctx context.Context, c config.Config, notes documents
 	return all, nil
 }
 
-// turnLease is the longest time for which a daemon that ends keeps others from
+// turnLease is the maximum time for which a crashed daemon prevents others from
 // reading a turn.
 const turnLease = 5 * time.Second
 
-// alone continues a rotation while no other daemon does, which would continue the same
-// turn in its own way.
+// alone continues a rotation under a lease, because another daemon could
+// continue the same turn in a different way.
 func alone(ctx context.Context, notes documents.Notes, leases documents.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	holder := uuid.NewString()
 	for {
@@ -90,7 +91,7 @@ func alone(ctx context.Context, notes documents.Notes, leases documents.Leases, 
 	return r, errors.Join(err, leases.Release(ctx, rotationNote(name), holder))
 }
 
-// skippedEvents logs events of calendars that cannot be read, each once.
+// skippedEvents logs calendar events that cannot be read, each of them once.
 func skippedEvents(log *slog.Logger) func(schedule, event string, err error) {
 	var logged sync.Map
 	return func(schedule, event string, err error) {
@@ -101,10 +102,11 @@ func skippedEvents(log *slog.Logger) func(schedule, event string, err error) {
 	}
 }
 
-// rotationNote is the key of the note that says who has the turn of a rotation.
+// rotationNote is the key of the note with the current turn of a rotation.
 func rotationNote(name string) string { return "rotation:" + name }
 
-// continued returns a rotation as it continues the stored one, and stores it.
+// continued returns a rotation that continues the stored one, and stores the
+// result.
 func continued(ctx context.Context, notes documents.Notes, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	key := rotationNote(name)
 	stored, err := notes.Note(ctx, key)
@@ -121,7 +123,8 @@ func continued(ctx context.Context, notes documents.Notes, name string, r oncall
 	return r, notes.SetNote(ctx, key, string(now), 0)
 }
 
-// after returns a rotation as it continues the one in a note, if there is one.
+// after returns a rotation that continues the rotation in a note. If the note
+// is empty, it returns the rotation unchanged.
 func after(note string, r oncall.Rotation) (oncall.Rotation, error) {
 	if note == "" {
 		return r, nil
@@ -137,12 +140,12 @@ func after(note string, r oncall.Rotation) (oncall.Rotation, error) {
 type Shift struct {
 	bridge.Crew
 	Until   time.Time // end of the turn of a rotation; otherwise zero
-	Skipped []string  // events of a calendar that cannot be read, with the reason
+	Skipped []string  // calendar events that cannot be read, with the reason
 }
 
-// OnCall reads each schedule of a config once, as the daemon would. It stores
-// nothing, and does not check the proofs of stored turns, for which it would need
-// keys.
+// OnCall reads each schedule of a config once, in the same way as the daemon.
+// It stores nothing, and does not verify the seals of stored turns, because
+// that requires keys.
 func OnCall(ctx context.Context, c config.Config, client redis.UniversalClient) map[string]Shift {
 	var mu sync.Mutex
 	skipped := map[string][]string{}

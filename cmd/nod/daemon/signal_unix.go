@@ -11,7 +11,7 @@ import (
 // reloadSignal is the signal that makes the daemon reload its config.
 var reloadSignal os.Signal = syscall.SIGHUP
 
-// fileLimit returns how many files this process may have open.
+// fileLimit returns the number of files that this process may open.
 func fileLimit() int {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil || r.Cur > math.MaxInt32 {

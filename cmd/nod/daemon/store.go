@@ -19,8 +19,8 @@ type database interface {
 	bridge.Turns
 }
 
-// keyring keeps the keys that daemons share, and the fingerprints of the keys that
-// each daemon uses. Package redis describes the methods.
+// keyring stores the keys that daemons share, and the fingerprints of the keys
+// that each daemon uses. Package redis documents the methods.
 type keyring interface {
 	TokenKey(ctx context.Context) ([]byte, error)
 	SigningKey(ctx context.Context) ([]byte, error)
@@ -39,8 +39,8 @@ var (
 	_ keyring = (*memory.Keyring)(nil)
 )
 
-// open opens the store in Redis, or in this process. The keys come first, because
-// they seal what is stored.
+// open opens the store in Redis, or in this process. It loads the keys first,
+// because they seal the stored data.
 func (d *Daemon) open(ctx context.Context, c config.Config) error {
 	if d.redis == nil {
 		d.keyring, d.db = memory.NewKeyring(), memory.New(d.seals)

@@ -19,7 +19,7 @@ import (
 
 const (
 	autoplayLimit = 14 * time.Second
-	settleLimit   = 3 * time.Second // for every copy of a card to show the outcome
+	settleLimit   = 3 * time.Second // until every copy of a card shows the outcome
 )
 
 // play is one run of the scripted people.
@@ -28,7 +28,7 @@ type play struct {
 	w io.Writer
 }
 
-// discordTime matches a time in a message, which Discord shows in the reader's
+// discordTime matches a time in a message. Discord shows it in the reader's
 // zone.
 var discordTime = lazyregexp.New(`<t:(\d+):\w>`)
 
@@ -37,7 +37,7 @@ func plainTimes(text string) string {
 	return discordTime.ReplaceAllStringFunc(text, func(s string) string {
 		seconds, err := strconv.ParseInt(discordTime.FindStringSubmatch(s)[1], 10, 64)
 		if err != nil {
-			return s // too large for a time
+			return s // the number is too large for a time
 		}
 		return time.Unix(seconds, 0).UTC().Format("15:04:05 UTC")
 	})
@@ -74,7 +74,7 @@ type shown struct {
 
 type ended struct {
 	rec   bridge.Record
-	after time.Duration // from the deciding click, by the server's clock, until the agent has the answer
+	after time.Duration // time from the deciding click, by the server's clock, until the agent has the answer
 	err   error
 }
 
@@ -221,8 +221,8 @@ func (p *play) freeText(ctx context.Context) error {
 	return err
 }
 
-// race lets a person click who may not answer, and then two people at the same
-// time.
+// race lets a person without permission click, and then two responders at the
+// same time.
 func (p *play) race(ctx context.Context) error {
 	s, err := p.ask(ctx, Scenes()[3].Request)
 	if err != nil {
@@ -273,7 +273,8 @@ func (p *play) race(ctx context.Context) error {
 	return err
 }
 
-// grant approves for the session, and the agent asks again.
+// grant lets a person approve for the session, and the agent request the same
+// action again.
 func (p *play) grant(ctx context.Context) error {
 	r := bridge.Request{Ask: bridge.Ask{
 		Session: "release-42", Prompt: "May I push to the release branch?", Approval: &bridge.Approval{
@@ -301,7 +302,7 @@ func (p *play) grant(ctx context.Context) error {
 	return nil
 }
 
-// more clicks a control of the menu of a card.
+// more opens the menu of a card and clicks one of its controls.
 func (p *play) more(ctx context.Context, who string, card sandbox.Place, label string) error {
 	person := p.sandbox.Person(who)
 	if err := did(person.Press(ctx, card, render.LabelMore)); err != nil {
@@ -343,7 +344,7 @@ func (p *play) denyWithReason(ctx context.Context) error {
 	return err
 }
 
-// silence lets a request expire, and then a person clicks too late.
+// silence lets a request expire, and lets a person click too late.
 func (p *play) silence(ctx context.Context) error {
 	s, err := p.ask(ctx, bridge.Request{Ask: bridge.Ask{
 		Session: "release-42", Prompt: "Is anyone still awake?", Timeout: bridge.Duration(1500 * time.Millisecond),
@@ -353,7 +354,7 @@ func (p *play) silence(ctx context.Context) error {
 	}
 	late := sandbox.Action{Service: "telegram", As: "bo", Do: "press", Channel: s.on("telegram").Channel, Message: s.on("telegram").Message}
 	for _, c := range sandbox.Controls("telegram", p.sandbox.Message(s.on("telegram"))) {
-		late.Control = c.ID // sent after the deadline
+		late.Control = c.ID // the click follows after the deadline
 	}
 	p.say("💤 no one answers for 1.5 s")
 	if _, err := p.end(ctx, s, bridge.StateExpired, "Expired"); err != nil {

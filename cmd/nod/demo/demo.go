@@ -1,6 +1,6 @@
 // Package demo implements nod demo: a daemon, emulated chats and an agent in
-// one process, and scripted people who answer and check everything. Emulating
-// platforms does not belong here, and neither does building a daemon.
+// one process, and scripted people who answer and check everything. Code that
+// emulates a platform or builds a daemon does not belong here.
 package demo
 
 import (
@@ -27,13 +27,13 @@ const demoAgent = "deploy-bot"
 
 // Options configures the demo.
 type Options struct {
-	Listen   string // address of the page; if it is taken, another port is used
+	Listen   string // address of the page; if it is in use, the demo uses another port
 	Autoplay bool   // let scripted people answer, and check everything
 	Out      io.Writer
 	Log      *slog.Logger
 }
 
-// Run runs the demo until its story is over, or ctx ends.
+// Run runs the demo until its story ends, or ctx ends.
 func Run(ctx context.Context, o Options) error {
 	return withStage(ctx, o.Listen, o.Log, func(ctx context.Context, st *stage) error {
 		if o.Autoplay {
@@ -48,14 +48,14 @@ type stage struct {
 	sandbox *sandbox.Sandbox
 	page    string // URL
 	api     string // URL
-	token   string // of the agent
+	token   string // token of the agent
 	agent   *client.Client
-	person  *client.Client // ana, by API
+	person  *client.Client // API client of ana
 }
 
 // withStage builds a stage, calls f, and stops everything afterward.
 func withStage(ctx context.Context, listen string, log *slog.Logger, f func(context.Context, *stage) error) error {
-	// The daemon stops first: its platforms still talk to the sandbox.
+	// The daemon stops first, because its platforms use the sandbox until then.
 	outer, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeSandbox()
 	ctx, cancel := context.WithCancel(ctx)
@@ -108,10 +108,10 @@ func withStage(ctx context.Context, listen string, log *slog.Logger, f func(cont
 // signedCommand is a command whose approval requires a passkey. Nothing runs it.
 const signedCommand = "terraform destroy -auto-approve"
 
-// signs makes one command require a passkey. Browsers offer passkeys at
+// signs makes one command require a passkey. Browsers support passkeys at
 // localhost, but not at an IP address.
 func signs(c *config.Config, api net.Addr) {
-	_, port, _ := net.SplitHostPort(api.String()) // of a listener
+	_, port, _ := net.SplitHostPort(api.String()) // the address of a listener is valid
 	c.Console = config.Console{Enabled: true, URL: "http://localhost:" + port}
 	c.Policy = append(c.Policy, policy.Rule{
 		Name: "destroy", Command: []string{"terraform destroy *"}, Then: bridge.EffectAsk,
@@ -136,12 +136,12 @@ func (st *stage) connected(ctx context.Context) error {
 // Scene is one request of the story.
 type Scene struct {
 	intro   string
-	next    string // what the agent does with the answer
+	next    string // the agent's next step after the answer
 	Request bridge.Request
 }
 
-// Scenes returns the requests of the story: a release that needs people six
-// times.
+// Scenes returns the requests of the story: a release in which the agent needs
+// people six times.
 func Scenes() []Scene {
 	session := "release-42"
 	return []Scene{
