@@ -1,5 +1,5 @@
-// Command nod-hook answers the hooks of coding agents, as nod hook does. It has no
-// daemon, no setup and no other command of nod, so that it starts in milliseconds.
+// Command nod-hook answers the hooks of coding agents, like nod hook. It has no
+// daemon, no setup and no other command of nod, so it starts in milliseconds.
 // The command itself is in package hook.
 package main
 
@@ -21,7 +21,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs nod with only one command: the arguments are those of nod hook.
+// run runs the program with a single command: the arguments are those of nod
+// hook.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 || !slices.Contains([]string{"version", "--version"}, args[0]) {
 		args = append([]string{"hook"}, args...)

@@ -190,7 +190,7 @@ func (c chatClient) race(ctx context.Context, query url.Values, body []byte) (re
 		ctx, cancel := context.WithTimeout(ctx, withdrawTimeout)
 		defer cancel()
 		for _, id := range ids {
-			_, _ = c.Get(ctx, id) // best effort: otherwise the card says that the agent has not picked it up
+			_, _ = c.Get(ctx, id) // best effort: otherwise, the card says that the agent has not received the answer
 		}
 	}, Late: func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, withdrawTimeout)

@@ -42,7 +42,7 @@ func eventsCommand() *cobra.Command {
 				return err
 			})
 			if cmd.Context().Err() != nil {
-				return nil // the user stopped it
+				return nil // the user ended the stream
 			}
 			return err
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// runExitCodes describes the exit codes in the help of nod run.
+// runExitCodes is the text about exit codes in the help of nod run.
 const runExitCodes = `Codes 111 to 118 are reserved for nod and mean that
 nothing ran: 111 denied, 112 usage or command not found, 113 expired,
 114 cancelled, 115 unavailable or undeliverable, 116 forbidden, 117 deferred,
@@ -43,8 +43,8 @@ type commandExit struct {
 
 func (e commandExit) Error() string { return fmt.Sprintf("%s: exit %d", e.name, e.code) }
 
-// Exit implements cli.Exit. If nod reserves the code, it also reports that the code
-// is from the command.
+// Exit implements cli.Exit. If the code is one that nod reserves, it also
+// reports that it comes from the command.
 func (e commandExit) Exit(stderr io.Writer) int {
 	if e.code > reservedBase && e.code <= reservedMax {
 		fmt.Fprintf(stderr, "nod: the command itself exited with code %d\n", e.code)
@@ -52,8 +52,9 @@ func (e commandExit) Exit(stderr io.Writer) int {
 	return e.code
 }
 
-// execute runs the command with the given standard input and the other standard
-// streams of nod, passes signals on to it, and returns its exit code as an error.
+// execute runs the command with the given standard input and nod's other
+// standard streams. It passes signals on to the command, and returns its exit
+// code as an error.
 func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error {
 	child := &exec.Cmd{Path: path, Args: args, Stdin: in, Stdout: cli.Plain(cmd.OutOrStdout()), Stderr: cmd.ErrOrStderr()}
 	received := make(chan os.Signal, 16)
@@ -73,7 +74,7 @@ func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error
 			select {
 			case s := <-received:
 				if !reachesGroup(s) {
-					_ = child.Process.Signal(s) // it may just have exited
+					_ = child.Process.Signal(s) // the command may have exited
 				}
 			case <-done:
 				return
@@ -91,7 +92,7 @@ func execute(cmd *cobra.Command, path string, args []string, in io.Reader) error
 	case code < 0:
 		return commandExit{args[0], signalled(child.ProcessState)}
 	}
-	if err != nil { // it succeeded, but its output was not copied
+	if err != nil { // the command succeeded, but its output could not be copied
 		return bridge.Wrap(bridge.CodeInternal, err, "%q: copy output", args[0])
 	}
 	return nil

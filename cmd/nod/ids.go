@@ -17,12 +17,12 @@ const (
 	// clockSlack is the assumed maximum difference between the clocks of the
 	// processes that create IDs.
 	clockSlack = time.Hour
-	// someID completes the beginning of an ID.
+	// someID completes the beginning of an ID to a full ID.
 	someID = "00000000-0000-7000-8000-000000000000"
 )
 
-// requestID returns the ID that arg means: an ID, the beginning of one, or the
-// word for the newest request in a state. The empty state means any.
+// requestID returns the ID that arg refers to: an ID, the beginning of an ID,
+// or the word for the newest request in a state. An empty state matches any.
 func requestID(ctx context.Context, cl *client.Client, arg string, state bridge.State) (bridge.ID, error) {
 	if id, err := bridge.ParseID(arg); err == nil {
 		return id, nil
@@ -63,7 +63,7 @@ func requestID(ctx context.Context, cl *client.Client, arg string, state bridge.
 	}
 }
 
-// given returns a state in front of a noun.
+// given returns a state as an adjective before a noun.
 func given(s bridge.State) string {
 	if s == "" {
 		return ""
@@ -71,8 +71,8 @@ func given(s bridge.State) string {
 	return string(s) + " "
 }
 
-// grantID returns the ID of the grant that arg means: an ID, the beginning of
-// one, or the word for the newest grant.
+// grantID returns the ID of the grant that arg refers to: an ID, the beginning
+// of an ID, or the word for the newest grant.
 func grantID(ctx context.Context, cl *client.Client, arg string) (string, error) {
 	all, err := cl.Grants(ctx, "")
 	if err != nil {
@@ -89,8 +89,8 @@ func grantID(ctx context.Context, cl *client.Client, arg string) (string, error)
 	return id, err
 }
 
-// sessionID returns the session that arg means. Only an ID that an agent
-// generated, a UUID, can be abbreviated: "job-1" must never mean "job-10".
+// sessionID returns the session that arg refers to. Only a generated ID, a
+// UUID, can be abbreviated: "job-1" must never mean "job-10".
 func sessionID(ctx context.Context, cl *client.Client, arg string) (string, error) {
 	generated := len(arg) >= bridge.MinPart && len(arg) < len(someID) && uuid.Validate(arg+someID[len(arg):]) == nil
 	if arg != bridge.Newest && !generated {
@@ -111,7 +111,7 @@ func sessionID(ctx context.Context, cl *client.Client, arg string) (string, erro
 	}
 	id, err := bridge.Expand(arg, ids)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound && generated {
-		return arg, nil // it may be a name
+		return arg, nil // arg may be a name
 	}
 	return id, err
 }

@@ -98,14 +98,14 @@ them.`,
 	return cmd
 }
 
-// hookSetup describes a command that adds one hook to the settings of an agent that
-// waits for its hooks.
+// hookSetup describes a command that adds one hook to the settings of an agent
+// that waits for its hooks.
 type hookSetup struct {
 	name, title, long, file string
 	examples                string
 	path                    func() (string, error)
 	apply                   func(*setup.Settings, setup.HookOptions) error
-	instead                 string // way to answer at the terminal as well, with a grace period
+	instead                 string // command to answer at the terminal as well, with a grace period
 }
 
 func initCodex() *cobra.Command {

@@ -55,7 +55,7 @@ people, but nothing makes it ask. See what that covers with: nod doctor --agents
 	return cmd
 }
 
-// wrapped joins names with commas, in lines of a help text.
+// wrapped joins names with commas and wraps the lines of a help text.
 func wrapped(names []string) string {
 	var b strings.Builder
 	width := len("nod knows ")

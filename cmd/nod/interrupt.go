@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// withdrawn reports on stderr the outcome of the request of an interrupted
-// command.
+// withdrawn reports the outcome of the request of an interrupted command on
+// stderr.
 func (a *asking) withdrawn(stderr io.Writer, s cli.Interruption, left *client.LeftError, key string) {
 	id, ended := left.ID, left.Ended
 	switch {

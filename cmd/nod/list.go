@@ -68,9 +68,9 @@ first. With --json, print a page of the API: all requests, newest first.`,
 	return cmd
 }
 
-// byDeadline returns pending requests by deadline, then closed ones, newest
-// first, and the number of pending requests beyond the limit. Later pages have
-// only closed ones.
+// byDeadline returns pending requests by deadline and then closed requests,
+// newest first. It also returns the number of pending requests beyond the
+// limit. Later pages have only closed requests.
 func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (out bridge.List, left int, err error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -105,7 +105,7 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 	return out, left, nil
 }
 
-// pending returns all pending requests, the next deadline first.
+// pending returns all pending requests by deadline.
 func pending(ctx context.Context, cl *client.Client, session string) ([]bridge.Record, error) {
 	f := bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: listMost}
 	var out []bridge.Record
@@ -159,8 +159,8 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 	return nil
 }
 
-// asks returns the subject of a request on one line: the command that an
-// approval permits, and the prompt.
+// asks returns the subject of a request on one line: the command of an
+// approval, and the prompt.
 func asks(i bridge.Interaction) string {
 	prompt := render.Line(render.PlainText(render.Markdown(i.Prompt)))
 	command, _ := render.Command(i)
@@ -173,7 +173,7 @@ func asks(i bridge.Interaction) string {
 	return prompt + "  " + command
 }
 
-// age returns a duration in its largest unit, as in 5m.
+// age returns a duration in its largest unit, such as 5m.
 func age(d time.Duration) string {
 	d = max(d, 0)
 	for _, u := range []struct {
@@ -187,8 +187,8 @@ func age(d time.Duration) string {
 	return strconv.FormatInt(int64(d/time.Second), 10) + "s"
 }
 
-// stateWords returns the state of a record, marked if the record could not be
-// verified.
+// stateWords returns the state of a record, with a mark if the record could not
+// be verified.
 func stateWords(r bridge.Record) string {
 	if r.Unverified != "" {
 		return string(r.State) + " (not verified)"
@@ -210,7 +210,7 @@ func stateColor(r bridge.Record) terminal.Color {
 	return terminal.Dim
 }
 
-// limit rejects a number below zero.
+// limit rejects a negative number.
 func limit(name string, n int) error {
 	if n < 0 {
 		return bridge.Errorf(bridge.CodeInvalid, "--%s: %s is out of range (0 or more)", name, strconv.Itoa(n))

@@ -51,8 +51,8 @@ var commandGroups = []struct {
 	{"Verify decisions:", []func() *cobra.Command{receiptCommand, auditCommand}},
 }
 
-// development are the commands that nod --help does not list, because those who
-// ask people with nod do not need them.
+// development lists commands that nod --help omits, because only people who
+// develop nod need them.
 var development = []func() *cobra.Command{sandboxCommand, manCommand}
 
 // The help lists commands in the order of commandGroups.

@@ -23,7 +23,7 @@ func manCommand() *cobra.Command {
 				return bridge.Wrap(bridge.CodeInvalid, err, "directory")
 			}
 			root := cmd.Root()
-			root.DisableAutoGenTag = true // keep the pages reproducible
+			root.DisableAutoGenTag = true // so that the pages are reproducible
 			header := &doc.GenManHeader{Title: "NOD", Section: "1", Source: "nod " + version, Manual: "nod"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return bridge.Wrap(bridge.CodeInvalid, err, "directory")

@@ -17,8 +17,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// record reads the request that arg means. The word for the newest one means the
-// newest in a state, or in any state if it is empty.
+// record reads the request that arg refers to. The word for the newest request
+// refers to the newest one in a state, or in any state if the state is empty.
 func (c *connection) record(cmd *cobra.Command, arg string, state bridge.State) (*client.Client, bridge.Record, error) {
 	cl, err := c.client()
 	if err != nil {
@@ -78,7 +78,7 @@ func printRecord(w io.Writer, rec bridge.Record) {
 	fmt.Fprintln(w, strings.Join(paragraphs, "\n\n"))
 }
 
-// pendingLines says who can answer a pending request, until when and how.
+// pendingLines states who can answer a pending request, until when, and how.
 func pendingLines(v bridge.View) []string {
 	i := v.Record.Interaction
 	lines := []string{fmt.Sprintf("pending until %s (%s left), responders: %s", i.Deadline.Local().Format(time.DateTime),
@@ -151,7 +151,7 @@ its card shows it, and asks before it answers. This needs a terminal.`,
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), done)
 			}
-			said := string(done.State) // what nod knows if the request cannot be read now
+			said := string(done.State) // the known state, if the request cannot be read now
 			if rec, err := cl.Get(cmd.Context(), done.ID); err == nil && rec.State.Final() {
 				said = rec.Outcome()
 			} else if err == nil {

@@ -73,8 +73,8 @@ Add nod to the settings of a client with: nod init mcp`,
 	return cmd
 }
 
-// projectSession returns a session for the working directory of the client. It
-// is the same after a restart and differs between projects.
+// projectSession returns a session for the working directory of the client. The
+// session survives a restart and differs between projects.
 func projectSession() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -84,7 +84,7 @@ func projectSession() (string, error) {
 	return fmt.Sprintf("mcp-%.60s-%s", filepath.Base(dir), hex.EncodeToString(sum[:4])), nil
 }
 
-// mcpInbox has the messages that people write to sessions. It implements
+// mcpInbox holds the messages that people write to sessions. It implements
 // mcp.Inbox.
 type mcpInbox struct{ client *client.Client }
 

@@ -98,7 +98,7 @@ code is 1 if the rules have a different effect, so that you can test your rules.
 	return cmd
 }
 
-// actInput returns the input of a tool, from a shell line or from JSON.
+// actInput returns the input of a tool from a shell command or from JSON.
 func actInput(command, input string) (json.RawMessage, error) {
 	if command != "" && input != "" {
 		return nil, bridge.Errorf(bridge.CodeInvalid, "--command and --input cannot be used together")

@@ -87,7 +87,8 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// withdrawnProxy is the reason of requests that wait when nod is stopped.
+// withdrawnProxy is the reason for cancelling pending requests when nod is
+// stopped.
 const withdrawnProxy relay.Withdrawal = "nod was stopped"
 
 // between starts a program and relays messages between it and stdin and stdout
@@ -132,18 +133,19 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	return err
 }
 
-// wrappedEnviron returns the environment of a program that nod wraps, without
-// the token, with which it could act as the agent.
+// wrappedEnviron returns the environment for a program that nod wraps. It
+// leaves out the token, with which the program could act as the agent.
 func wrappedEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NOD_TOKEN=") })
 }
 
-// maxServer is the length of the command in the name of a server, in bytes.
+// maxServer is the maximum length of the command in the name of a server, in
+// bytes.
 const maxServer = 1000
 
-// serverName returns a name that distinguishes a server from others of the same
-// program: the command, and a hash of the environment, whose values can hold
-// credentials. A grant is bound to it, and cards show it.
+// serverName returns a name that distinguishes servers of the same program. It
+// consists of the command and a hash of the environment, whose values can hold
+// credentials. Grants are bound to this name, and cards show it.
 func serverName(args, env []string) string {
 	words := make([]string, len(args))
 	for n, arg := range args {
@@ -162,7 +164,7 @@ func serverName(args, env []string) string {
 	return command + " (environment " + hex.EncodeToString(sum[:4]) + ")"
 }
 
-// childWait is the time that a program has to exit after the interrupt.
+// childWait is the time that a program has to exit after an interrupt.
 const childWait = 5 * time.Second
 
 // wrapping holds the flags of nod mcp --wrap.

@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// typedWidgets maps the flags of typed answers to their widgets. The URL widget
-// is --link, because --url is the URL of the daemon.
+// typedWidgets maps the flags for typed answers to their widgets. The flag for
+// a URL is --link, because --url is the URL of the daemon.
 var typedWidgets = map[string]struct {
 	widget bridge.Widget
 	help   string

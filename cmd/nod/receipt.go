@@ -82,11 +82,12 @@ Exit codes: 0 approved or answered, 1 denied, 6 the receipt proves nothing.`,
 }
 
 // exactly decodes files that other programs also read. It rejects duplicate
-// names and names in a different case, which they may read differently.
+// names and names in a different case, because other programs may read them
+// differently.
 var exactly = strictjson.Limits{Depth: 1000}
 
-// printReceipt prints a verified receipt, the people whose keys signed it, and what
-// the agent has reported since.
+// printReceipt prints a verified receipt, the people who signed it with a
+// passkey, and what the agent has reported since.
 func printReceipt(w io.Writer, r proof.Receipt, rec bridge.Record, signed []string, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, r)
@@ -103,8 +104,8 @@ func printReceipt(w io.Writer, r proof.Receipt, rec bridge.Record, signed []stri
 	return err
 }
 
-// checkedReceipt reads and verifies a receipt, or a record with its receipt. The
-// record is empty for a receipt alone.
+// checkedReceipt reads and verifies a receipt, or a record with its receipt.
+// For a receipt without a record, it returns an empty record.
 func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Receipt, bridge.Record, error) {
 	var rec bridge.Record
 	raw, err := argumentFile(stdin, args)
@@ -125,7 +126,7 @@ func checkedReceipt(stdin io.Reader, args []string, keys proof.JWKS) (proof.Rece
 	return r, rec, err
 }
 
-// argumentFile reads the file that the arguments name, or stdin.
+// argumentFile reads the file in the arguments, or stdin.
 func argumentFile(stdin io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(stdin)

@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/caller"
 )
 
-// relayed reports the sessions of an agent next to which nod runs, and has what
-// people write to them. It implements relay.Sessions.
+// relayed reports the sessions of an agent that nod relays, and fetches the
+// messages that people write to them. It implements relay.Sessions.
 type relayed struct {
 	client        *client.Client
 	reader, route string
@@ -34,7 +34,7 @@ func (r relayed) Took(ctx context.Context, session, through string) error {
 	return r.client.Acknowledge(ctx, session, through)
 }
 
-// Report implements relay.Sessions. It adds what is known about the machine.
+// Report implements relay.Sessions. It adds facts about the machine.
 func (r relayed) Report(ctx context.Context, session string, s bridge.SessionReport) error {
 	s.Route = r.route
 	if host, err := os.Hostname(); err == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
-// runPrompt is the text of a request of nod run, unless --prompt sets it.
+// runPrompt is the default text of a request of nod run.
 const runPrompt = "Run this command?"
 
 func runCommand() *cobra.Command {
@@ -53,7 +53,7 @@ If SIGINT, SIGTERM or SIGHUP ends the wait, nod cancels the request, unless
 			in := cmd.InOrStdin()
 			stdin := readsFrom(in)
 			if f, ok := in.(*os.File); ok && stdin != "" && exhausted(f) {
-				stdin, in = "", nil // the null device, so that nothing can come later
+				stdin, in = "", nil // the null device, so that the input cannot change later
 			}
 			r, err := runRequest(&a, prompt, path, args, stdin)
 			if err != nil {
@@ -94,8 +94,8 @@ func programPath(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// runRequest returns the request for a command. Stdin names what the command
-// reads from there, if nod does not show it.
+// runRequest returns the request for a command. Stdin names the source of the
+// command's input, if nod does not show the input.
 func runRequest(a *asking, prompt, path string, args []string, stdin string) (bridge.Request, error) {
 	for n, arg := range args {
 		if !utf8.ValidString(arg) {
@@ -129,9 +129,8 @@ func runRequest(a *asking, prompt, path string, args []string, stdin string) (br
 	return r, nil
 }
 
-// readsFrom names what a command reads from its standard input. It returns "" for
-// a terminal and for the null device, from which nothing comes that people do not
-// type.
+// readsFrom names the source of a command's standard input. It returns "" for a
+// terminal, where people type the input, and for the null device.
 func readsFrom(stdin io.Reader) string {
 	f, ok := stdin.(*os.File)
 	if !ok {
@@ -162,7 +161,8 @@ func nullDevice() fs.FileInfo {
 	return info
 }
 
-// openPath returns the path of an open file, or "" if the system does not say it.
+// openPath returns the path of an open file, or "" if the system does not know
+// it.
 func openPath(f *os.File) string {
 	path, err := os.Readlink(filepath.Join("/proc/self/fd", strconv.Itoa(int(f.Fd()))))
 	if err != nil || !filepath.IsAbs(path) {

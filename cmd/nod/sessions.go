@@ -72,7 +72,7 @@ continues. With the token of an agent, the command stops a session of that agent
 	}, "stopped", stopSessions)
 }
 
-// stopSessions stops a session, or all that are listed.
+// stopSessions stops a session, or all listed sessions.
 func stopSessions(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
 	if session != "all" {
 		return cl.StopSession(ctx, agent, session)

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passedSignals are the signals that nod run passes on to the command.
+// passedSignals lists the signals that nod run passes on to the command.
 var passedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// reachesGroup reports whether the terminal also sends a signal to the command,
-// as it sends some signals to all processes in the foreground.
+// reachesGroup reports whether the terminal also sends a signal to the command.
+// A terminal sends some signals to all processes in the foreground.
 func reachesGroup(s os.Signal) bool {
 	if s != syscall.SIGINT && s != syscall.SIGQUIT {
 		return false
@@ -28,8 +28,8 @@ func reachesGroup(s os.Signal) bool {
 	return err == nil && foreground == unix.Getpgrp()
 }
 
-// signalled returns the exit code that shells use for a process that was ended
-// by a signal.
+// signalled returns the exit code that shells use for a process that a signal
+// ended.
 func signalled(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())

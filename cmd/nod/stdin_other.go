@@ -4,8 +4,8 @@ package main
 
 import "os"
 
-// exhausted reports whether nothing is left to read from a file. What is left in a
-// pipe is not known here.
+// exhausted reports whether a file has no more data. On this system, it cannot
+// tell for a pipe.
 func exhausted(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode().IsRegular() && info.Size() == 0

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endTime is the time that a program on the other side of a pipe has to end, such
-// as the : in : | nod run.
+// endTime is the time in which the program at the other end of a pipe must end,
+// such as the : in ": | nod run".
 const endTime = 300 * time.Millisecond
 
-// exhausted reports whether nothing is left to read from a file or a pipe, and no
-// one can write to it. It reads nothing.
+// exhausted reports whether a file or a pipe has no more data and no writer. It
+// does not read any data.
 func exhausted(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
@@ -33,7 +33,7 @@ func exhausted(f *os.File) bool {
 	err = conn.Control(func(fd uintptr) {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(fds, int(endTime/time.Millisecond))
-		ended = err == nil && n > 0 && fds[0].Revents == unix.POLLHUP // with POLLIN, something is left
+		ended = err == nil && n > 0 && fds[0].Revents == unix.POLLHUP // with POLLIN, data is left
 	})
 	return err == nil && ended
 }

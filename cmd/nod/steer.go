@@ -12,7 +12,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// steerPoll is the time between two looks at the fate of a message.
+// steerPoll is the interval at which nod checks whether a message was
+// delivered.
 const steerPoll = 500 * time.Millisecond
 
 func sessionsSteer() *cobra.Command {

@@ -1,5 +1,5 @@
 package main
 
-// The binary brings the time zones with it, because containers and Windows may
-// not have them.
+// The binary includes the time zones, because containers and Windows may not
+// have them.
 import _ "time/tzdata"

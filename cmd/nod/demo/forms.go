@@ -59,7 +59,7 @@ func (p *play) plan(ctx context.Context) error {
 	return err
 }
 
-// form lets a person fill in a form, with one invalid value at first.
+// form lets a person fill in a form. The first submission has an invalid value.
 func (p *play) form(ctx context.Context) error {
 	s, err := p.ask(ctx, Scenes()[5].Request)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// outsider is the invitation to try what someone without permission can do.
+// outsider invites the user to click as a person without permission.
 const outsider = "Try it: under “You are”, choose Mal, who may not answer, and click a button."
 
-// maxWords limits an answer in the pane, in characters.
+// maxWords limits the length of an answer in the pane, in characters.
 const maxWords = 120
 
-// pane is the part of the page that tells what the agent does.
+// pane is the part of the page that describes what the agent does.
 type pane struct {
 	sandbox *sandbox.Sandbox
 	notes   []sandbox.Note
@@ -27,7 +27,7 @@ func (p *pane) tell(kind, text string) {
 	p.sandbox.Tell(demoAgent, p.notes...)
 }
 
-// blocked tells what the agent asks and that it waits.
+// blocked states the question of the agent, and that the agent waits.
 func (p *pane) blocked(s Scene, invite bool) {
 	p.tell("says", s.intro)
 	p.tell("asks", render.Line(render.PlainText(render.Markdown(s.Request.Prompt))))
@@ -37,8 +37,8 @@ func (p *pane) blocked(s Scene, invite bool) {
 	p.tell("blocked", "Blocked: the agent waits for a person.")
 }
 
-// unblocked replaces the line that the agent waits with the answer, the time
-// that it took to reach the agent, and the next step.
+// unblocked replaces the line about the waiting agent with the answer, the time
+// until the agent had it, and the next step.
 func (p *pane) unblocked(s Scene, rec bridge.Record, now time.Time) {
 	p.notes = p.notes[:len(p.notes)-1]
 	p.tell("unblocked", "Unblocked"+after(rec, now)+": "+answerWords(rec)+by(rec))
@@ -64,7 +64,7 @@ func by(rec bridge.Record) string {
 	return ", by " + strings.ToUpper(name[:1]) + name[1:]
 }
 
-// answerWords returns an answer in the words of the card.
+// answerWords returns an answer as the text of its option.
 func answerWords(rec bridge.Record) string {
 	if rec.State != bridge.StateAnswered {
 		return rec.Outcome()

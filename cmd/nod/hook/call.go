@@ -25,11 +25,12 @@ import (
 )
 
 const (
-	// ReportTime limits how long a hook that only reports delays its agent, unless
-	// --report-time says otherwise. Such a hook retries for a third of that time.
+	// ReportTime limits the delay that a hook without a decision causes its
+	// agent, unless --report-time sets another limit. Such a hook retries for a
+	// third of that time.
 	ReportTime = 300 * time.Millisecond
-	// acknowledgeTime limits how long nod takes to note that the agent has the
-	// answer. The agent waits for the end of the hook.
+	// acknowledgeTime limits the time to record that the agent has the answer.
+	// The agent waits until the hook ends.
 	acknowledgeTime = time.Second
 )
 
@@ -40,11 +41,11 @@ type call struct {
 	origin hooks.Origin
 	in     *dialect.HookInput
 	body   []byte
-	errs   io.Writer // for the agent's user
+	errs   io.Writer // stderr of the agent's user
 	began  time.Time
 
 	client *client.Client
-	asked  []bridge.ID // requests with an answer
+	asked  []bridge.ID // answered requests
 }
 
 // answer returns the output of the hook.
@@ -69,7 +70,7 @@ func (h *call) answer(ctx context.Context) (json.RawMessage, error) {
 
 func (h *call) query() url.Values {
 	grace := h.grace
-	if grace != 0 && h.agent.Blocks { // an older nod init wrote it
+	if grace != 0 && h.agent.Blocks { // from an older nod init
 		grace = 0
 		fmt.Fprintf(h.errs, "nod: --grace is ignored: %s waits for its hooks before it asks at the terminal\n", h.agent.Title)
 	}
@@ -85,12 +86,12 @@ func (h *call) query() url.Values {
 	return q
 }
 
-// report tells the daemon what happened. A failure stops no agent.
+// report tells the daemon what happened. A failure does not stop the agent.
 func (h *call) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
-	if h.watch { // the agent waits for this hook, so it does not try again
+	if h.watch { // the agent waits for this hook, so it does not retry
 		h.client.Patience = time.Nanosecond
 	}
 	_, err := h.client.Exchange(ctx, client.Exchange{
@@ -105,7 +106,7 @@ func (h *call) report(ctx context.Context) {
 	}
 }
 
-// ask asks people, and returns their answer once it is verified.
+// ask asks people, and returns their answer after verifying it.
 func (h *call) ask(ctx context.Context, t dialect.Translation) (json.RawMessage, error) {
 	h.client.Patience, h.client.FirstPatience = max(h.patience, time.Nanosecond), 0 // zero means the default of the client
 	q := h.query()
@@ -126,13 +127,15 @@ func (h *call) ask(ctx context.Context, t dialect.Translation) (json.RawMessage,
 	return answer, err
 }
 
-// acknowledge tells the daemon that the agent has the answer. An agent that
-// reads its own request has received it.
+// acknowledge tells the daemon that the agent has the answer. The daemon
+// records this when the agent reads its own request.
 func (h *call) acknowledge(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgeTime)
 	defer cancel()
 	for _, id := range h.asked {
-		_, _ = h.client.Get(ctx, id) // best effort: otherwise the card says that the agent has not picked it up
+		// best effort: otherwise, the card says that the agent has not received
+		// the answer
+		_, _ = h.client.Get(ctx, id)
 	}
 }
 
@@ -158,8 +161,8 @@ func (h *call) translate() (dialect.Translation, error) {
 	return t, nil
 }
 
-// describe adds what the hook's process knows about its session, for the
-// message of the session.
+// describe adds facts about the session that only the process of the hook
+// knows, for the message of the session.
 func (h *call) describe(q url.Values) {
 	q.Set("at", strconv.FormatInt(h.began.UnixMilli(), 10))
 	if host, err := os.Hostname(); err == nil {

@@ -16,13 +16,14 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/cli"
 )
 
-// unshown is the error of an input that nod cannot read exactly, or cannot show.
+// unshown is the error for an input that nod cannot read exactly, or cannot
+// show.
 type unshown struct{ error }
 
 func (u unshown) Unwrap() error { return u.error }
 
-// whyUnasked returns why no person has decided, without a period. People may have been
-// asked before the hook was ended.
+// whyUnasked returns why no person decided, without a period. A hook that was
+// interrupted may have asked people before.
 func whyUnasked(cause error) string {
 	text := visible.Line(bridge.PublicText(cause))
 	if _, ok := errors.AsType[cli.Interruption](cause); ok {
@@ -34,7 +35,7 @@ func whyUnasked(cause error) string {
 	return "nod could not ask anyone: " + text
 }
 
-// failed reports an error in the form that the event defines for it.
+// failed reports an error in the format that the event requires.
 func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) error {
 	event := h.in.Event()
 	why := whyUnasked(cause)
@@ -50,13 +51,13 @@ func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) erro
 	code, tell := Blocks, why+"; blocked"
 	switch {
 	case claudecode.LeavesToTerminal(out):
-		code, tell = 0, why+"; the terminal asks" // code 2 would deny
+		code, tell = 0, why+"; the terminal asks" // code 2 would deny the request
 	case string(answer) == "{}" && event == h.agent.Permission:
 		code, tell = 0, why+"; the terminal asks"
 	case string(answer) == "{}":
 		code, tell = undecided, why+"; nothing was decided"
 	case event == h.agent.Permission:
-		code = 0 // the output denies it
+		code = 0 // the output denies the request
 	}
 	switch {
 	case stop != nil:
@@ -70,8 +71,8 @@ func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) erro
 	return say(cmd.OutOrStdout(), h.agent.Decides(event), answer, code)
 }
 
-// unasked returns the output of a hook whose request no person has decided, and
-// the stop of its session, if that is the reason.
+// unasked returns the output of a hook if no person has decided on its request.
+// If the reason is a stopped session, it also returns the stop.
 func (h *call) unasked(ctx context.Context, cause error, why string) (any, *bridge.Stop) {
 	event := h.in.Event()
 	u := dialect.Unasked{Gate: event == "PreToolUse", Attended: h.agent.Attended(h.in, h.origin)}
@@ -86,7 +87,7 @@ func (h *call) unasked(ctx context.Context, cause error, why string) (any, *brid
 	return h.agent.Unasked(event, u, why), nil
 }
 
-// stop returns the stop of a session that the input names.
+// stop returns the stop of the session in the input, if any.
 func (h *call) stop(ctx context.Context) (*bridge.Stop, error) {
 	c := h.client
 	if c == nil {
@@ -96,7 +97,7 @@ func (h *call) stop(ctx context.Context) (*bridge.Stop, error) {
 		}
 	}
 	c.Patience, c.FirstPatience = h.reportTime/3, 0
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.reportTime) // a signal may have ended it
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.reportTime) // a signal may have ended ctx
 	defer cancel()
 	for _, session := range h.in.Sessions() {
 		if stop, err := c.Stopped(ctx, session); err != nil || stop != nil {

@@ -1,6 +1,6 @@
-// Package hook is the command of the hooks of coding agents, which both nod and
-// nod-hook have. It asks people through the daemon, and knows neither its store nor
-// the platforms. Start reading at Command.
+// Package hook is the command for the hooks of coding agents, which is part of
+// both nod and nod-hook. It asks people through the daemon, and knows neither
+// its store nor the platforms. Start reading at Command.
 package hook
 
 import (
@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// Blocks is the exit code by which the tool does not run, and stderr goes to
-	// the agent.
+	// Blocks is the exit code that blocks the tool and sends stderr to the
+	// agent.
 	Blocks = 2
-	// undecided is the exit code by which nothing is decided, and stderr goes to the
+	// undecided is the exit code that decides nothing and sends stderr to the
 	// agent's user.
 	undecided = 1
 )
@@ -38,7 +38,7 @@ type flags struct {
 	watch, wake, report          bool
 }
 
-// Command returns the command with one command for each agent.
+// Command returns the command, with a subcommand for each agent.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
@@ -84,7 +84,7 @@ deny denies it, and states that no person did.
 If the agent dies or ends the hook, nod cancels the request.
 
 Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
-		Args: cobra.ArbitraryArgs, // run rejects them in the agent's format
+		Args: cobra.ArbitraryArgs, // run reports wrong arguments in the agent's format
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.watch:
@@ -119,8 +119,8 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 	return cmd
 }
 
-// run asks and prints the answer. It handles every error, including a usage
-// error, with failed.
+// run asks people and prints the answer. It passes every error, including a
+// usage error, to failed.
 func (f flags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err error) {
 	began := time.Now()
 	ctx, stop := lasting(cmd.Context(), f.longest())
@@ -164,15 +164,15 @@ func (f flags) run(cmd *cobra.Command, agent hooks.Agent, usage error) (err erro
 	return err
 }
 
-// longest returns the time after which a hook gives up although the request is
+// longest returns the time after which a hook gives up even if the request is
 // still pending. An escalation doubles the time that people have.
 func (f flags) longest() time.Duration {
 	return 2*f.timeout + f.grace + f.patience + time.Minute
 }
 
-// lasting returns a context that ends with SIGHUP or after the longest
-// time. It ignores SIGPIPE, so that a hook whose output no one reads still ends
-// with its exit code.
+// lasting returns a context that ends at SIGHUP or after the longest time. It
+// ignores SIGPIPE, so that a hook whose output no one reads still ends with its
+// exit code.
 func lasting(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := cli.UntilSignal(ctx, syscall.SIGHUP)
@@ -180,9 +180,9 @@ func lasting(ctx context.Context, longest time.Duration) (context.Context, conte
 	return ctx, func() { cancel(); stop() }
 }
 
-// say prints the one output line of a hook and returns the exit code as an
-// error. If no one reads the line and it decides about a call, only the exit code
-// can block that.
+// say prints the one line of output of a hook, and returns the exit code as an
+// error. If no one reads the line, only the exit code can block a call that it
+// decides about.
 func say(w io.Writer, decides bool, answer []byte, code int) error {
 	if _, err := w.Write(append(slices.Clone(answer), '\n')); err != nil {
 		if code = undecided; decides {

@@ -16,7 +16,7 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// originOf returns the data of the hook's process about its agent.
+// originOf returns the data about its agent that the process of the hook has.
 func originOf(agent hooks.Agent, in *dialect.HookInput) hooks.Origin {
 	o := hooks.Origin{Entrypoint: os.Getenv(entrypointEnv)}
 	if agent.Name == "codex" && in.Event() == agent.Permission {
@@ -25,9 +25,10 @@ func originOf(agent hooks.Agent, in *dialect.HookInput) hooks.Origin {
 	return o
 }
 
-// reviewed reports whether Codex lets a model review what needs approval. The
-// input of a hook does not say so, but the transcript of the thread does. For a
-// thread without one, the config of Codex decides.
+// reviewed reports whether Codex lets a model review actions that need
+// approval. The input of a hook does not contain this, but the transcript of
+// the thread does. For a thread without a transcript, the config of Codex
+// decides.
 func reviewed(transcript string) bool {
 	reviewer, known := false, false
 	backward(transcript, func(line []byte) bool {
@@ -46,13 +47,13 @@ func reviewed(transcript string) bool {
 }
 
 const (
-	// tailBlock is the size of the parts in which the end of a transcript is read,
-	// and maxTail limits how much of it is read.
+	// tailBlock is the size of the blocks in which nod reads a transcript from
+	// its end, and maxTail limits the total.
 	tailBlock, maxTail = 256 << 10, 64 << 20
 )
 
-// backward calls a function with the lines of a file, from the last one on, until
-// it returns false. It reads no file that is not a regular one.
+// backward calls a function with the lines of a file, starting with the last
+// line, until it returns false. It skips files that are not regular files.
 func backward(path string, line func([]byte) (more bool)) {
 	info, err := os.Stat(path)
 	if path == "" || err != nil || !info.Mode().IsRegular() {
@@ -63,7 +64,7 @@ func backward(path string, line func([]byte) (more bool)) {
 		return
 	}
 	defer f.Close()
-	var rest []byte // the end of the line that begins in an earlier block
+	var rest []byte // end of a line that starts in an earlier block
 	for end := info.Size(); end > 0 && info.Size()-end < maxTail; {
 		size := min(tailBlock, end)
 		end -= size
@@ -85,9 +86,9 @@ func backward(path string, line func([]byte) (more bool)) {
 	}
 }
 
-// withCall returns the input of a permission prompt of Claude Code with the ID of
-// its call, which is only in the transcript. Without it, reports about identical
-// calls cannot be told apart. Any other input stays unchanged.
+// withCall adds the ID of the call to a permission prompt of Claude Code. Only
+// the transcript has this ID, and without it, reports about identical calls
+// cannot be told apart. Any other input stays unchanged.
 func withCall(body []byte) []byte {
 	finder, transcript, ok := claudecode.NewCallFinder(body)
 	end := bytes.LastIndexByte(body, '}')

@@ -25,35 +25,36 @@ import (
 )
 
 const (
-	// wakeSettle is the time in which a hook at the end of the turn may take the
-	// messages, and wakeConfirm the time for which a message must then wait.
+	// wakeSettle is the time in which a hook at the end of a turn may take the
+	// messages. After wakeConfirm, a message must still be waiting.
 	wakeSettle, wakeConfirm = time.Second, 300 * time.Millisecond
-	// wakeClaimCheck is the time between two checks whether another process has
-	// taken over, and wakePoll the time for which nod waits for messages at once.
+	// wakeClaimCheck is the interval of checks whether another process has
+	// taken over, and wakePoll is the duration of one wait for messages.
 	wakeClaimCheck, wakePoll = 500 * time.Millisecond, 30 * time.Second
-	// wakeRetry is the time between two attempts to reach the daemon.
+	// wakeRetry is the pause before another attempt to reach the daemon.
 	wakeRetry = 3 * time.Second
-	// maxClaim limits the size of the file with a claim, in bytes.
+	// maxClaim limits the size of the claim file, in bytes.
 	maxClaim = 1024
-	// entrypointEnv is the variable in which Claude Code tells its hooks how it was
-	// started, and terminalEntry its value in a session at a terminal. claude -p
-	// would wait for the hook before it ends.
+	// entrypointEnv is the variable in which Claude Code tells its hooks how it
+	// was started. Its value is terminalEntry in a session at a terminal. Other
+	// sessions must not wake, because claude -p would wait for the hook before
+	// it ends.
 	entrypointEnv, terminalEntry = "CLAUDE_CODE_ENTRYPOINT", "cli"
 )
 
-// WakeText is the text with which the agent is woken. The message itself comes
-// from the hook that watches prompts, as do all messages.
+// WakeText is the text that wakes the agent. The message itself comes from the
+// hook that watches prompts, like all messages.
 const WakeText = "A person has written to this session in chat. nod adds the message to the context of this prompt."
 
-// wakeEvents are the events after which a process waits: a session begins, a
-// turn ends, and the agent has been idle for a minute. The last one is for turns
-// that end without the event for it, such as one that a stop has ended.
+// wakeEvents are the events after which a process waits: the start of a
+// session, the end of a turn, and a minute of idleness. The last one covers
+// turns that end without an event, such as a stopped turn.
 var wakeEvents = []string{"SessionStart", "Stop", "Notification"}
 
-// wakeSession waits until a person writes to an idle session, and then wakes its
-// agent by exit code 2. It takes no message: waking leads to a prompt, at which
-// the hook with --watch passes on the messages, each once and in order. While the
-// agent works, it only waits.
+// wakeSession waits until a person writes to an idle session, and then wakes
+// its agent with exit code 2. It takes no message. The agent then gets a
+// prompt, at which the hook with --watch passes on each message once and in
+// order. While the agent works, wakeSession only waits.
 func (f flags) wakeSession(cmd *cobra.Command) error {
 	ctx, unwatch := cli.UntilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
@@ -88,8 +89,8 @@ func (f flags) wakeSession(cmd *cobra.Command) error {
 	return cli.ExitError(Blocks)
 }
 
-// wanted waits until a message waits for an idle session, and no hook takes it. It
-// returns false once ctx ends.
+// wanted waits until an idle session has a message that no hook takes. It
+// returns false after ctx ends.
 func (w waker) wanted(ctx context.Context, c *client.Client) bool {
 	for bridge.Pause(ctx, wakeSettle) {
 		if !w.mark.exists() {
@@ -112,7 +113,7 @@ func (w waker) wanted(ctx context.Context, c *client.Client) bool {
 // note is a small file that the hooks of a session share.
 type note struct{ path string }
 
-// noteOf returns a note of a session.
+// noteOf returns a note about a session.
 func noteOf(kind, session string) (note, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -138,10 +139,10 @@ func (n note) exists() bool {
 	return err == nil
 }
 
-func (n note) remove() { _ = os.Remove(n.path) } // often there is none
+func (n note) remove() { _ = os.Remove(n.path) } // the note often does not exist
 
-// idle notes whether the agent of a session waits for its user. Nothing is lost if
-// that fails: the agent gets messages at its next step.
+// idle records whether the agent of a session waits for its user. A failure
+// loses nothing, because the agent gets messages at its next step.
 func idle(session string, yes bool) {
 	mark, err := noteOf("idle", session)
 	switch {
@@ -153,14 +154,14 @@ func idle(session string, yes bool) {
 	}
 }
 
-// waker is one process that waits to wake a session. A later one takes over.
+// waker is a process that waits to wake a session. A later process takes over.
 type waker struct {
 	session     string
-	mark, claim note // the agent is idle, and the process that waits
+	mark, claim note // notes about the idle agent and about the waiting process
 	owner       string
 }
 
-// newWaker takes the claim on a session.
+// newWaker claims a session for this process.
 func newWaker(session string) (waker, error) {
 	w := waker{session: session, owner: uuid.NewString()}
 	var err error
@@ -173,13 +174,14 @@ func newWaker(session string) (waker, error) {
 	return w, err
 }
 
-// held reports whether no one else has taken or removed the claim.
+// held reports whether this process still has the claim.
 func (w waker) held() bool {
 	raw, err := files.Read(w.claim.path, maxClaim)
 	return err == nil && string(raw) == w.owner
 }
 
-// hold returns a context that ends when the claim does.
+// hold returns a context that ends when another process takes or removes the
+// claim.
 func (w waker) hold(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -193,6 +195,6 @@ func (w waker) hold(ctx context.Context) (context.Context, context.CancelFunc) {
 // release removes the claim unless another process has it.
 func (w waker) release() {
 	if w.held() {
-		w.claim.remove() // otherwise, the next turn replaces it
+		w.claim.remove() // otherwise, it stays until the next turn replaces it
 	}
 }

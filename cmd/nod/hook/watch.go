@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	// tookTime is the longest time for which a hook tries to record that the
+	// tookTime is the maximum time for which a hook tries to record that the
 	// agent has a message. It is shorter than the timeout of the hook.
 	tookTime = 8 * time.Second
 )
 
-// watchHelp describes --watch for the agents that have it.
+// watchHelp is the text about --watch in the help of agents that support it.
 func watchHelp(agent string) string {
 	if agent != "claude" {
 		return ""
@@ -57,16 +57,16 @@ type watcher struct {
 	claudecode.Watch
 	client *client.Client
 	errs   io.Writer
-	// patience is the time for which the hook tries to record that the agent has
-	// a message. The messages are reserved for twice that time.
+	// patience is the time for which the hook tries to record that the agent
+	// has a message. nod reserves the messages for twice that time.
 	patience   time.Duration
-	reportTime time.Duration // for one call of the daemon
+	reportTime time.Duration // maximum duration of a call to the daemon
 
-	through string // ID of the last message that the agent gets
+	through string // ID of the last message for the agent
 }
 
 // watchSession denies a tool call of a stopped session, or passes messages of
-// people to the agent. It is not a gate: whatever fails, it decides nothing.
+// people to the agent. It is not a gate: after any error, it decides nothing.
 func (f flags) watchSession(cmd *cobra.Command) error {
 	ctx, unwatch := cli.UntilUnread(cmd.Context(), cmd.OutOrStdout())
 	defer unwatch()
@@ -83,7 +83,7 @@ func (f flags) watchSession(cmd *cobra.Command) error {
 		if w.client, err = caller.New(f.url); err == nil {
 			answer, decides, err = w.look(ctx)
 		}
-		// A denial here ends the turn without the event for it.
+		// A denied call ends the turn without a Stop event.
 		idle(w.Session, decides || w.Event == "Stop" && w.through == "")
 	}
 	reported()
@@ -98,8 +98,8 @@ func (f flags) watchSession(cmd *cobra.Command) error {
 	return err
 }
 
-// reporting tells the daemon what happened while the hook does something else. The
-// function that it returns waits for the end, and says what failed.
+// reporting tells the daemon what happened while the hook does other work. The
+// returned function waits for the end of the report, and prints its error.
 func (f flags) reporting(ctx context.Context, in *dialect.HookInput, began time.Time, errs io.Writer) (wait func()) {
 	var said bytes.Buffer
 	done := make(chan struct{})
@@ -116,18 +116,19 @@ func (f flags) reporting(ctx context.Context, in *dialect.HookInput, began time.
 	}()
 	return func() {
 		<-done
-		_, _ = said.WriteTo(errs) // no one may read it
+		_, _ = said.WriteTo(errs) // the output may have no reader
 	}
 }
 
-// look returns the output of the hook, and whether it decides about a call.
+// look returns the output of the hook, and reports whether it decides about a
+// call.
 func (w *watcher) look(ctx context.Context) (json.RawMessage, bool, error) {
 	limited, cancel := context.WithTimeout(ctx, w.reportTime)
 	defer cancel()
 	if w.Takes {
 		answer, err := w.messages(limited)
 		if err == nil && ctx.Err() != nil {
-			w.through, err = "", context.Cause(ctx) // no one reads the output
+			w.through, err = "", context.Cause(ctx) // the output has no reader
 		}
 		return answer, false, err
 	}
@@ -139,7 +140,7 @@ func (w *watcher) look(ctx context.Context) (json.RawMessage, bool, error) {
 	return answer, true, err // if no one reads the denial, the exit code denies
 }
 
-// messages returns the output with the messages of people that wait.
+// messages returns output with the waiting messages of people.
 func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
 	all, err := w.client.TakeMessages(ctx, w.Session, client.Taking{
 		Reader: "hook " + uuid.NewString(), Lease: 2 * w.patience, Continued: w.Continued,
@@ -166,8 +167,8 @@ func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
 	return dialect.Encode(claudecode.Told(w.Event, strings.Join(texts, "\n")))
 }
 
-// known reports whether the conversation has a text. An earlier hook may have
-// died after Claude Code had read its output.
+// known reports whether the conversation contains a text. An earlier hook may
+// have died after Claude Code had read its output.
 func (w *watcher) known(text string) bool {
 	raw, err := files.Read(w.Transcript, caller.MaxInput)
 	return err == nil && bytes.Contains(raw, []byte(text))

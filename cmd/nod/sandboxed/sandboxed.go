@@ -1,6 +1,6 @@
-// Package sandboxed serves the sandbox and configures a daemon for it, for the
+// Package sandboxed serves the sandbox and configures a daemon for it, for
 // commands and tests that run both in one process. The emulated services
-// themselves are in platforms/sandbox, which knows nothing of nod.
+// themselves are in platforms/sandbox, which knows nothing about nod.
 package sandboxed
 
 import (
@@ -36,8 +36,8 @@ func Serve(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *slog.Lo
 	return nil
 }
 
-// Keys adds keys to a config, the same for every daemon that this process runs
-// on a sandbox.
+// Keys adds keys to a config. All daemons of this process on a sandbox get the
+// same keys.
 var Keys = daemon.MemoryKeys()
 
 // Config returns a config whose platforms are those of the sandbox at base.

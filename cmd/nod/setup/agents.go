@@ -21,7 +21,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Settings edits the JSON file in which an agent keeps its hooks or servers.
+// Settings edits the JSON file that holds the hooks or the servers of an agent.
 type Settings struct {
 	Path      string
 	Undo      bool      // remove nod's entries
@@ -30,16 +30,16 @@ type Settings struct {
 	Out, Talk io.Writer // output of Print, and messages to the user
 
 	planned *fileChange // if set, receives the change instead of the file
-	agent   string      // name of the agent that has to accept the file, if known
-	hook    string      // start of the command lines of hooks, once it is known
+	agent   string      // name of the agent that must accept the file, if known
+	hook    string      // start of the command lines of hooks; empty until known
 }
 
 // HookOptions are the flags of nod hook in the settings of an agent.
 type HookOptions struct {
 	Route, Unanswered, Fail string
 	Timeout, Grace          time.Duration
-	// Gates are the tool calls of Claude Code that need a person. Nil keeps the
-	// gates of the file.
+	// Gates are the tool calls of Claude Code that need a person. If it is nil,
+	// the file keeps its gates.
 	Gates []policy.Gate
 }
 
@@ -47,7 +47,7 @@ type HookOptions struct {
 // because people may answer late. nod itself gives up earlier.
 const hookTime = 86400
 
-// closingTime is the timeout of the hooks that only report, in seconds.
+// closingTime is the timeout of hooks that only report, in seconds.
 const closingTime = 10
 
 // hookEntry is a matcher with its handlers, in the format of Claude Code and
@@ -61,15 +61,15 @@ type hookHandler struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"`
-	// If limits the hook to some calls of the tool, in the syntax of the
-	// permission rules.
+	// If limits the hook to some calls of the tool, in the syntax of Claude
+	// Code's permission rules.
 	If string `json:"if,omitempty"`
 	// Async lets the agent continue while the hook runs.
 	Async bool `json:"async,omitempty"`
 	// Rewake lets Claude Code continue while the hook runs, and wakes an idle
 	// session if the hook exits with code 2.
 	Rewake bool `json:"asyncRewake,omitempty"`
-	// OnFailure is "block" for a gate: without it, Claude Code runs the tool if
+	// OnFailure is "block" for a gate. Otherwise, Claude Code runs the tool if
 	// the hook is missing, crashes or takes too long.
 	OnFailure string `json:"onFailure,omitempty"`
 }
@@ -126,7 +126,8 @@ func given(d time.Duration) string {
 // Claude adds nod's hooks to the settings of Claude Code, or removes them.
 func (s *Settings) Claude(f HookOptions) error {
 	ask, report := s.hookCommands("claude", f)
-	// Gates never fail open, and nobody answers at the keyboard while they wait.
+	// Gates never fail open. They have no grace period, because no one can
+	// answer at the keyboard while they wait.
 	strict := f
 	strict.Fail, strict.Grace = "", 0
 	gate, _ := s.hookCommands("claude", strict)
@@ -136,8 +137,9 @@ func (s *Settings) Claude(f HookOptions) error {
 	atEnd := hookHandler{Type: "command", Command: report, Timeout: closingTime}
 	asks := hookHandler{Type: "command", Command: ask, Timeout: hookTime}
 	entries := map[string][]hookEntry{
-		// PermissionRequest runs next to the dialog in the terminal. There must be
-		// no onFailure: it would deny before the person at the keyboard can answer.
+		// PermissionRequest runs in parallel with the dialog in the terminal.
+		// It must not have onFailure, which would deny before the person at the
+		// keyboard can answer.
 		"PermissionRequest": {{"*", []hookHandler{asks}}},
 		"PermissionDenied":  {{"*", []hookHandler{later}}},
 		"Elicitation":       {{"", []hookHandler{asks}}},
@@ -149,9 +151,9 @@ func (s *Settings) Claude(f HookOptions) error {
 		e.Hooks[0].Command = gate + e.Hooks[0].Command
 		entries["PreToolUse"] = append(entries["PreToolUse"], e)
 	}
-	// It denies the calls of a stopped session. After them, it passes on what people
-	// write to the session, and reports in the same process. It is not a gate, so
-	// there is no onFailure.
+	// This hook denies the calls of a stopped session. After a call, it passes
+	// on the messages of people and reports, both in one process. It is not a
+	// gate, so it has no onFailure.
 	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"} {
 		matcher := ""
 		if strings.Contains(event, "Tool") {
@@ -163,8 +165,9 @@ func (s *Settings) Claude(f HookOptions) error {
 		}
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{watch}})
 	}
-	// It continues an idle session when a person writes to it. The message itself
-	// comes from the hook that watches. A turn that a stop ended has no Stop event.
+	// This hook wakes an idle session when a person writes to it. The message
+	// itself comes from the hook that watches. It also runs at Notification,
+	// because a stopped turn has no Stop event.
 	wake := hookHandler{Type: "command", Command: s.hookWords("claude") + " " + wakeFlag, Timeout: hookTime, Rewake: true}
 	for event, matcher := range wakeEvents {
 		entries[event] = append(entries[event], hookEntry{matcher, []hookHandler{wake}})
@@ -198,8 +201,8 @@ func (s *Settings) hooks(doc *hujson.Value) (map[string][]json.RawMessage, error
 }
 
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
-// With keepGates, nod's gates remain, so that nothing opens one by accident.
-// Entries of others keep their place, their format and their comments. New
+// With keepGates, nod's gates stay, so that no gate is removed by accident. The
+// entries of others keep their place, their format and their comments. New
 // entries keep the environment that a user gave the earlier ones.
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	s.agent = agent
@@ -240,7 +243,7 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 	})
 }
 
-// after returns entries whose commands follow a text.
+// after puts a text in front of the commands of entries.
 func after(before string, entries []hookEntry) []hookEntry {
 	entries = slices.Clone(entries)
 	for n := range entries {
@@ -250,8 +253,9 @@ func after(before string, entries []hookEntry) []hookEntry {
 	return entries
 }
 
-// replaceHooks removes the entries of an event that are not kept, and appends
-// the new ones. It changes nothing if only the new ones are there already.
+// replaceHooks removes the entries of an event that need not be kept, and
+// appends the new ones. If the event already has exactly the new entries, it
+// changes nothing.
 func replaceHooks(doc *hujson.Value, event string, was []json.RawMessage, kept func(json.RawMessage) bool, want []any) error {
 	var gone []int
 	var old, wanted []any
@@ -293,17 +297,17 @@ func replaceHooks(doc *hujson.Value, event string, was []json.RawMessage, kept f
 
 // plainJSON decodes JSON for a comparison.
 func plainJSON(raw []byte) (v any) {
-	_ = decode(raw, &v) // was encoded, or decoded before
+	_ = decode(raw, &v) // the caller has encoded or decoded it before
 	return v
 }
 
-// watchFlag is the flag of the command that watches a session, and wakeFlag that of
-// the command that wakes one.
+// watchFlag is the flag of the hook that watches a session, and wakeFlag is the
+// flag of the hook that wakes one.
 const watchFlag, wakeFlag = "--watch", "--wake"
 
-// isOurs reports whether an entry belongs to nod, judging by its command, and
-// whether it is a gate. The entry that watches for a stop is not one, nor is the
-// one for questions and plans that earlier versions had.
+// isOurs reports whether the command of an entry runs nod, and whether the
+// entry is a gate. The hook that watches for a stop is not a gate. Neither is
+// the hook for questions and plans of earlier versions.
 func isOurs(raw json.RawMessage, agent string) (ours, gate bool) {
 	var e hookEntry
 	if decode(raw, &e) != nil || len(e.Hooks) != 1 {

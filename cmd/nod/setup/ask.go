@@ -14,11 +14,11 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// askTime limits how long nod waits for what a program says about its settings.
+// askTime limits how long nod waits for a program to report on its settings.
 const askTime = 10 * time.Second
 
-// invalidSetting finds a line of claude doctor about a settings file: its path, the
-// member, and what is wrong.
+// invalidSetting matches a line of claude doctor about a settings file: its
+// path, the member, and the problem.
 var invalidSetting = lazyregexp.New(`^- (/.+?\.json)(?: › ([^:]+))?: (.+)$`)
 
 // askClaude returns the problems that Claude Code itself finds in its settings.
@@ -56,12 +56,12 @@ type listedHook struct {
 	Trust   string `json:"trustStatus"`
 }
 
-// askCodex returns the reasons for which Codex does not run nod's hooks: it does
+// askCodex returns the reasons why Codex does not run nod's hooks: Codex does
 // not read their file, or no one has trusted them.
 func askCodex(ctx context.Context, m machine, a agent) []complaint {
 	hooks, warnings, err := codexList(ctx, a.programs[0])
 	if err != nil {
-		return nil // a version without the list
+		return nil // this version cannot list its hooks
 	}
 	project := filepath.Join(".codex", "hooks.json")
 	var out []complaint
@@ -126,7 +126,7 @@ func codexList(ctx context.Context, program string) (hooks []listedHook, warning
 	defer func() {
 		_ = in.Close()
 		cancel()
-		_ = cmd.Wait() // it was ended
+		_ = cmd.Wait() // the process was killed
 	}()
 	for _, m := range []any{
 		map[string]any{"id": 1, "method": "initialize", "params": map[string]any{

@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// put sets the member at a path of two names and creates the parent if needed.
-// It changes nothing if the member has that value already.
+// put sets the member at a path of two names, and creates the parent if needed.
+// If the member already has the value, it changes nothing.
 func put(doc *hujson.Value, path []string, value any) error {
 	parent := "/" + path[0]
 	if now := doc.Find(parent + "/" + escaped.Replace(path[1])); now != nil {
@@ -71,7 +71,7 @@ func (s *Settings) parse(raw []byte) (hujson.Value, error) {
 
 // fileChange is the content of a settings file before and after an edit.
 type fileChange struct {
-	raw      []byte // of the file, which may be missing or empty
+	raw      []byte // content of the file; empty if the file is missing
 	was, now []byte // as JSON
 	missing  bool   // the file did not exist
 }
@@ -80,7 +80,7 @@ type fileChange struct {
 func (c fileChange) changes() bool { return !bytes.Equal(c.was, c.now) }
 
 // change applies an edit to the file, which may not exist yet. The rest of the
-// file keeps its bytes.
+// file stays unchanged, byte for byte.
 func (s *Settings) change(edit func(*hujson.Value) error) error {
 	c, err := s.edited(edit)
 	if err != nil {
@@ -147,8 +147,8 @@ func (s *Settings) edited(edit func(*hujson.Value) error) (fileChange, error) {
 	return c, nil
 }
 
-// indented formats JSON with two spaces, as the agents do. It returns false for
-// JSON with comments, which it cannot format.
+// indented formats JSON with two spaces, like the agents do. It returns false
+// for JSON with comments, which it cannot format.
 func indented(raw []byte) ([]byte, bool) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
@@ -163,9 +163,10 @@ func isIndented(raw []byte) bool {
 	return ok && bytes.Equal(bytes.TrimSpace(pretty), bytes.TrimSpace(raw))
 }
 
-// writeWhole replaces a file atomically, so that no one reads half of it.
+// writeWhole replaces a file atomically, so that no one reads an incomplete
+// file.
 func writeWhole(path string, content []byte) error {
-	path = linkTarget(path) // the link stays
+	path = linkTarget(path) // write to the target and keep the link
 	dir, mode := filepath.Dir(path), fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
@@ -177,7 +178,7 @@ func writeWhole(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // fails after the rename
+	defer func() { _ = os.Remove(f.Name()) }() // does nothing after the rename
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Chmod(mode)

@@ -24,7 +24,7 @@ type copilotHook struct {
 }
 
 // Copilot adds nod's hook to a file with hooks of Copilot CLI, or removes it. A
-// grace makes no sense there, because Copilot waits for the hook.
+// grace period has no effect there, because Copilot waits for the hook.
 func (s *Settings) Copilot(f HookOptions) error {
 	f.Grace = 0
 	ask, _ := s.hookCommands("copilot", f)

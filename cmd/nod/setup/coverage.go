@@ -22,10 +22,10 @@ type surveyed struct {
 	agent    agent
 	findings []bridge.Finding
 	ours     bool // nod is in the settings
-	// redirects are the variables that a file of the project sets for nod, with
-	// that file. Another daemon may then decide.
+	// redirects maps the variables that a file of the project sets for nod to
+	// that file. Such a variable can select another daemon to decide.
 	redirects map[string]string
-	// ignored are the files that the agent ignores.
+	// ignored lists the files that the agent ignores.
 	ignored []string
 }
 
@@ -37,8 +37,8 @@ func (a agent) newSurvey(ctx context.Context) surveyed {
 	}
 }
 
-// survey reads the settings of the installed agents. Its error is that the user
-// has no home directory.
+// survey reads the settings of the installed agents. It returns an error if the
+// user has no home directory.
 func survey(ctx context.Context) ([]surveyed, error) {
 	m, err := thisMachine()
 	if err != nil {
@@ -59,8 +59,8 @@ func survey(ctx context.Context) ([]surveyed, error) {
 	return out, nil
 }
 
-// unread finds entries of nod in the folder from which a variable has moved the
-// settings.
+// unread finds entries of nod in the default folder of the settings, if a
+// variable has moved the settings elsewhere.
 func (s *surveyed) unread(m machine) {
 	if s.agent.moved == "" || m.moved(s.agent.moved) == "" {
 		return
@@ -76,7 +76,8 @@ func (s *surveyed) unread(m machine) {
 	}
 }
 
-// heed adds what the program itself finds in files with entries of nod.
+// heed adds the problems that the agent's program reports about files with
+// entries of nod.
 func (s *surveyed) heed(all []complaint) {
 	for _, c := range all {
 		if !runsNod(c.path) || slices.ContainsFunc(s.ignored, func(path string) bool { return samePath(path, c.path) }) {
@@ -92,7 +93,7 @@ func (s *surveyed) heed(all []complaint) {
 	}
 }
 
-// foreign lowers the level if files of the project choose the daemon.
+// foreign lowers the level if files of the project select the daemon.
 func (s *surveyed) foreign() {
 	if !s.ours {
 		return
@@ -104,12 +105,13 @@ func (s *surveyed) foreign() {
 	}
 }
 
-// examineAgents checks the settings of the coding agents on this machine: how
-// far each needs a person, and which gates hold if nod fails.
+// examineAgents checks the settings of the coding agents on this machine: which
+// tool calls of each agent need a person, and which gates still block if nod
+// fails.
 func (d *Doctor) examineAgents(ctx context.Context) {
 	found, err := survey(ctx)
 	if err != nil {
-		return // no home directory, so no settings
+		return // without a home directory, nod finds no settings
 	}
 	if len(found) > 0 {
 		d.examineHook()
@@ -127,7 +129,7 @@ func (d *Doctor) examineAgents(ctx context.Context) {
 }
 
 // level returns the finding about the level of an agent, with the reasons that
-// are not findings themselves. It failed if the level is below the required one.
+// are not findings themselves. It fails if the level is below the required one.
 func (s surveyed) level(required Level) bridge.Finding {
 	f := bridge.Finding{Check: "agent." + s.Agent + ".level", Status: bridge.FindingOK, Fix: s.Fix}
 	f.Detail = s.Level.Words() + ": " + strings.TrimSpace(s.Title+" "+s.Version) + ", " + s.Evidence()
@@ -146,8 +148,8 @@ func (s surveyed) level(required Level) bridge.Finding {
 }
 
 // add records a finding, which is also a reason for the level. Its fix becomes
-// the fix of the agent if nothing worse has one. The check is a part of the name
-// of the agent's check, and may be empty.
+// the fix of the agent unless a worse finding has one. The check is added to
+// the name of the agent's check, and may be empty.
 func (s *surveyed) add(check string, status bridge.FindingStatus, detail, fix string) {
 	name := "agent." + s.Agent
 	if check != "" {
@@ -160,16 +162,17 @@ func (s *surveyed) add(check string, status bridge.FindingStatus, detail, fix st
 	}
 }
 
-// reason records a reason that the doctor does not show, because it is not a
-// problem of the installation.
+// reason records a reason for the level that is not a problem of the
+// installation.
 func (s *surveyed) reason(text string) {
 	if !slices.Contains(s.Reasons, text) {
 		s.Reasons = append(s.Reasons, text)
 	}
 }
 
-// readSettings decodes a settings file. It reports false if there is none, or if
-// the agent ignores it, which it then records.
+// readSettings decodes a settings file. It reports false if the file does not
+// exist, or if the agent ignores it. In the latter case, it records the file as
+// ignored.
 func (s *surveyed) readSettings(path string, v any) bool {
 	raw, err := ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,8 +218,8 @@ func (s *surveyed) readSettings(path string, v any) bool {
 	return true
 }
 
-// lenient decodes JSON with or without comments. Of members with one name, the
-// last counts.
+// lenient decodes JSON with or without comments. If members have the same name,
+// the last one wins.
 func lenient(raw []byte) (v any, ok bool) {
 	raw, err := hujson.Standardize([]byte(strings.TrimPrefix(string(raw), string(byteOrderMark))))
 	return v, err == nil && decode(raw, &v) == nil
@@ -232,8 +235,8 @@ func runsNod(path string) bool {
 	return len(commandLines(v)) > 0 || !readable && strings.Contains(string(raw), "nod")
 }
 
-// removedNames records the removed flags and commands with which a settings file
-// starts nod.
+// removedNames records the removed flags and commands that a settings file uses
+// to start nod.
 func (s *surveyed) removedNames(path string, lines [][]string) {
 	for _, words := range lines {
 		_, gone := removed.Cut(words, func(string) bool { return false })
@@ -250,19 +253,20 @@ func (s *surveyed) removedNames(path string, lines [][]string) {
 				Detail: path + " starts nod with " + row.Name[strings.LastIndexByte(row.Name, ' ')+1:] + ", which was removed",
 			}
 			if !slices.Contains(s.findings, f) {
-				s.findings = append(s.findings, f) // its fix does not change the level
+				s.findings = append(s.findings, f) // the fix of this finding does not change the level
 				s.reason(f.Detail)
 			}
 		}
 	}
 }
 
-// localSettings is the settings file in a project that belongs to the user alone.
+// localSettings is the settings file in a project that is private to the user.
 var localSettings = filepath.Join(".claude", "settings.local.json")
 
-// redirected records the variables and flags with which a file decides to which
-// daemon nod speaks. In a file of the project, everyone who can write to the
-// repository chooses that daemon. The user's own files choose what they like.
+// redirected records the variables and flags in a file that select the daemon
+// for nod. Everyone who can write to the repository can change a file of the
+// project, and so select the daemon. The user's own files may select any
+// daemon.
 func (s *surveyed) redirected(path string, settings any, lines [][]string) {
 	names := steering(settings)
 	for _, words := range lines {
@@ -279,8 +283,8 @@ func (s *surveyed) redirected(path string, settings any, lines [][]string) {
 	}
 }
 
-// steering returns the variables in settings that steer what nod does: its own,
-// and those with which someone could come between nod and its daemon.
+// steering returns the variables in settings that affect nod: nod's own, and
+// those with which an attacker could redirect its connection to the daemon.
 func steering(v any) []string {
 	var out []string
 	switch v := v.(type) {
@@ -292,7 +296,7 @@ func steering(v any) []string {
 		raw, _ := json.Marshal(v) // was decoded from JSON
 		var p process
 		if decode(raw, &p) == nil && len(p.words()) > 0 && len(commandLines(v)) == 0 {
-			return nil // the environment of another program
+			return nil // this is the environment of another program
 		}
 		for name, x := range v {
 			if env, ok := x.(map[string]any); ok && name == "env" {

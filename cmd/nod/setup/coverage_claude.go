@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// blocksSince is the first version of Claude Code that knows onFailure. Earlier
-// versions run the tool if the hook of a gate fails.
+// blocksSince is the first version of Claude Code that supports onFailure.
+// Earlier versions run the tool if the hook of a gate fails.
 var blocksSince = [3]int{2, 1, 295}
 
 // agentHooks are the settings of an agent that concern hooks.
@@ -42,7 +42,8 @@ func (h agentHooks) ours(agent, event string) []hookEntry {
 	return out
 }
 
-// wakes reports whether an idle session is woken however its turn ended.
+// wakes reports whether the hooks wake an idle session, no matter how its turn
+// ended.
 func (h agentHooks) wakes() bool {
 	for event := range wakeEvents {
 		if !slices.ContainsFunc(h.Hooks[event], wakes) {
@@ -62,7 +63,7 @@ func (h agentHooks) any(agent string) bool {
 	return false
 }
 
-// claudeSurvey collects what the settings files of Claude Code say together.
+// claudeSurvey collects facts from all settings files of Claude Code.
 type claudeSurvey struct {
 	surveyed
 	closed []hookEntry // gates that fail closed
@@ -71,8 +72,8 @@ type claudeSurvey struct {
 	mode   string      // default permission mode
 }
 
-// surveyClaude reads the settings files of Claude Code. For a setting that is
-// not a list, a later file overrides an earlier one.
+// surveyClaude reads the settings files of Claude Code. If a setting is not a
+// list, a later file overrides an earlier one.
 func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
 	s := claudeSurvey{surveyed: a.newSurvey(ctx)}
 	for _, path := range []string{m.claudeServers(), ".mcp.json"} { // only servers
@@ -108,7 +109,7 @@ func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
 		s.reason("no hook of nod is in its settings")
 		s.Fix = "run: nod init claude --user"
 		return s.surveyed
-	case len(all) == 0: // it ignores the files with nod's hooks
+	case len(all) == 0: // Claude Code ignores the files with nod's hooks
 		return s.surveyed
 	case disabled != "":
 		s.add("", bridge.FindingFailed, disabled+" disables all hooks, so nothing is gated", "remove disableAllHooks")
@@ -123,8 +124,8 @@ func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
 	return s.surveyed
 }
 
-// claudeFiles returns the settings files of Claude Code for this directory. A
-// later one has precedence.
+// claudeFiles returns the settings files of Claude Code for this directory, in
+// ascending precedence.
 func (m machine) claudeFiles() []string {
 	paths := []string{m.claudeSettings()}
 	if dir, err := os.Getwd(); err != nil || dir != m.home {
@@ -141,7 +142,7 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 			continue
 		}
 		var e hookEntry
-		_ = decode(raw, &e) // isOurs has read it
+		_ = decode(raw, &e) // isOurs has decoded it before
 		gates++
 		s.gate(path, e)
 	}
@@ -162,10 +163,10 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 	}
 }
 
-// failsOpen finds the flag with which a hook lets a tool run.
+// failsOpen matches the flag with which a failed hook lets a tool run.
 var failsOpen = lazyregexp.New(`--fail[ =]+["']?open`)
 
-// gate reports whether a gate holds if nod fails.
+// gate checks whether a gate still blocks if nod fails.
 func (s *claudeSurvey) gate(path string, e hookEntry) {
 	const check = "gate"
 	h := e.Hooks[0]
@@ -196,8 +197,8 @@ func (s *claudeSurvey) gate(path string, e hookEntry) {
 	}
 }
 
-// actingTools are the tools of Claude Code that change something or send data
-// away, and a tool of an MCP server.
+// actingTools lists the tools of Claude Code that change something or send data
+// to others, and a tool of an MCP server as an example.
 var actingTools = []string{"Bash", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "mcp__server__tool"}
 
 // conclude sets the level.
@@ -238,7 +239,8 @@ func matches(matcher, tool string) bool {
 	return err == nil && re.MatchString(tool)
 }
 
-// olderThan reports whether a version is older. An unknown version is not.
+// olderThan reports whether a version is older than another. It returns false
+// for an unknown version.
 func olderThan(version string, than [3]int) bool {
 	parts := strings.Split(version, ".")
 	if len(parts) != len(than) {

@@ -8,18 +8,19 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// connectCodex adds nod's hooks. A grace makes no sense there, because the hook
-// blocks the terminal.
+// connectCodex adds nod's hooks to Codex. A grace period has no effect there,
+// because the hook blocks the terminal.
 func connectCodex(s *Settings, f HookOptions) error {
 	f.Grace = 0
 	return s.Codex(f)
 }
 
-// neverAsks finds the setting of Codex that turns its prompts off, for all
-// sessions: before the first table of the file.
+// neverAsks matches the setting of Codex that turns off its prompts for all
+// sessions. Such a setting is before the first table of the file.
 var neverAsks = lazyregexp.New(`(?m)^\s*approval_policy\s*=\s*["']never["']`)
 
-// readConfig returns a file with settings of Codex, and nothing if it cannot be read.
+// readConfig returns the content of a settings file of Codex, or nothing if it
+// cannot be read.
 func readConfig(path string) []byte {
 	raw, err := ReadFile(path)
 	if err != nil {
@@ -41,7 +42,7 @@ func surveyCodex(ctx context.Context, m machine, a agent) surveyed {
 		s.Level = LevelOpen
 		s.add("gate", bridge.FindingFailed, "PreToolUse in "+path+" fails open: Codex runs the tool if the hook is missing, crashes or takes too long",
 			"rely on Codex's own approvals and its sandbox, or run the tool with: nod run")
-	case s.ours && !h.any("codex"): // it ignores the file with nod's hooks
+	case s.ours && !h.any("codex"): // Codex ignores the file with nod's hooks
 	case s.ours:
 		s.Level = LevelNone
 		if asks {

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// surveyServers reads the MCP servers of an agent. nod guards those that run
+// surveyServers reads the MCP servers of an agent. nod guards servers that run
 // under nod mcp --wrap.
 func (s *surveyed) surveyServers(path string, server mcpServer) {
 	var members map[string]json.RawMessage
@@ -47,7 +47,8 @@ func (s *surveyed) surveyServers(path string, server mcpServer) {
 	}
 }
 
-// ownPrompts adds the reason that the agent's own prompts are not in chat.
+// ownPrompts adds the reason that the agent's own prompts do not appear in
+// chat.
 func (s *surveyed) ownPrompts(instead string) {
 	s.reason("its own prompts stay in its window: nod does not see its tool calls")
 	if s.Fix == "" {
@@ -81,7 +82,8 @@ func (h hookCommand) ours() bool {
 }
 
 // surveyHooks reads the hooks of files in the format of Cursor and Copilot. It
-// returns how many run nod, and how many of those fail closed.
+// returns the number of hooks that run nod, and the number of those that fail
+// closed.
 func (s *surveyed) surveyHooks(paths ...string) (ours, closed int) {
 	for _, path := range paths {
 		var file struct {

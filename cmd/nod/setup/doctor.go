@@ -1,6 +1,7 @@
 // Package setup creates and checks installations: the config, the settings of
 // coding agents, the manifest of the Slack app, and the doctor, which finds
-// problems and how to fix them. Running the daemon does not belong here.
+// problems and explains how to fix them. Running the daemon does not belong
+// here.
 package setup
 
 import (
@@ -37,15 +38,15 @@ type Doctor struct {
 	NoAsk   bool   // do not post a test question
 	// OnlyAgents checks only the coding agents on this machine.
 	OnlyAgents bool
-	// Require is the lowest level of an agent that does not fail. If it is
-	// empty, no level does.
+	// Require is the minimum level of an agent. Agents below it fail the check.
+	// If it is empty, every level passes.
 	Require Level
 	Timeout time.Duration // time to click on the test question
 	Talk    io.Writer     // instructions to the user
 	Out     io.Writer     // each finding as soon as it is known; nil prints none
 
 	Findings []bridge.Finding // results of the checks
-	Agents   []Coverage       // of the agents on this machine
+	Agents   []Coverage       // coverage of the agents on this machine
 
 	hide bridge.Redactor // nil until the config is known
 }
@@ -57,7 +58,7 @@ func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
 // found adds findings and prints them.
 func (d *Doctor) found(all ...bridge.Finding) {
 	for n := range all {
-		if d.hide != nil { // the error of a platform may repeat nod's own token
+		if d.hide != nil { // the error of a platform may contain nod's own token
 			all[n].Detail, all[n].Fix = d.hide.Redact(all[n].Detail), d.hide.Redact(all[n].Fix)
 		}
 	}
@@ -185,8 +186,9 @@ func (d *Doctor) examinePlatforms(ctx context.Context, c config.Config) {
 	}
 }
 
-// LocalURL returns the URL at which the daemon of a config listens, as seen from
-// its machine. It returns CodeInvalid for an address that no daemon can have.
+// LocalURL returns the URL at which the daemon of a config listens, as seen
+// from its machine. It returns CodeInvalid for an address on which no daemon
+// can listen.
 func LocalURL(c config.Config) (string, error) {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -255,7 +257,8 @@ var marks = map[bridge.FindingStatus]terminal.Cell{
 	bridge.FindingSkipped: {Text: "skipped", Color: terminal.Dim},
 }
 
-// checkWidth is the width of the names of checks, which are printed one by one.
+// checkWidth is the width of the column with the names of checks. It is fixed
+// because nod prints findings one by one.
 const checkWidth = 24
 
 // write writes a finding, and a line with its fix.

@@ -43,11 +43,12 @@ func (d *Doctor) test(ctx context.Context, c config.Config, client redis.Univers
 		d.fail("test.start", err)
 		return
 	}
-	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // it closes the card of an interrupted test
+	// the daemon must outlive an interrupted test, to close its card
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = own.Serve(run, l) // failures show in the findings
+		_ = own.Serve(run, l) // findings report failures
 	}()
 	defer func() { stop(); <-served }()
 	if d.connects(ctx, own, c) {
@@ -121,8 +122,8 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 	}
 }
 
-// withdraw cancels the test question of an interrupted test, and gives the daemon
-// of the test the time to close its cards.
+// withdraw cancels the test question of an interrupted test, and gives the
+// daemon of the test time to close its cards.
 func (d *Doctor) withdraw(ctx context.Context, own *daemon.Daemon, id bridge.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawPatience)
 	defer cancel()
@@ -158,7 +159,7 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 	return some
 }
 
-// noClick adds the reason that no click counted: it was rejected, or none
+// noClick adds the reason why no click counted: nod rejected it, or none
 // arrived.
 func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record) {
 	entries, _, err := own.Engine().Audit.Newest(ctx, "", 1000)

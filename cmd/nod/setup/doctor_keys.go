@@ -43,7 +43,7 @@ func (d *Doctor) examineKeys(ctx context.Context, c config.Config, client redis.
 func (d *Doctor) examineDaemonKeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	all, err := store.Announced(ctx, client, c.Redis.Prefix)
 	if err != nil || len(all) == 0 {
-		return // redis.reach reports the error, or no daemon runs
+		return // redis.reach reports the error, or no daemon is running
 	}
 	slices.Sort(all)
 	if len(all) > 1 {

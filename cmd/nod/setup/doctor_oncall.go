@@ -14,8 +14,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// examineSchedules reads each on-call schedule once, and says who has the turn now
-// and what cannot be read.
+// examineSchedules reads each on-call schedule once. It reports the person on
+// call now, and events that cannot be read.
 func (d *Doctor) examineSchedules(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	all := daemon.OnCall(ctx, c, client)
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -22,12 +22,12 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// clockLimit is the clock difference to a browser's server beyond which links
-// end noticeably early or late.
+// clockLimit is the maximum difference between the clocks of this machine and
+// of the daemon. Above it, links expire noticeably early or late.
 const clockLimit = 15 * time.Second
 
 // demands returns the routes on which approvals may require a passkey, with the
-// number of people who have to sign. A risk level or a rule can apply on each
+// number of people who must sign. A risk level or a rule can apply to every
 // route.
 func demands(c config.Config) map[string]int {
 	anywhere := 0
@@ -51,11 +51,11 @@ func demands(c config.Config) map[string]int {
 }
 
 // examinePasskeys checks the site that passkeys belong to, and whether the
-// people who have to sign can do so.
+// people who must sign can do so.
 func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	wanted := demands(c)
 	if len(wanted) == 0 && (!c.Console.Enabled || c.Console.URL == "") {
-		return // no one needs a passkey
+		return // no approval needs a passkey
 	}
 	site, err := passkey.NewSite(c.Console.URL)
 	if err != nil {
@@ -143,7 +143,7 @@ func open(c config.Config, responders []string) bool {
 	})
 }
 
-// examineEnrolled reports people who have only one passkey, and that no one can
+// examineEnrolled reports people with only one passkey, and whether no one can
 // invite people.
 func (d *Doctor) examineEnrolled(c config.Config, has map[string]int) {
 	var single []string

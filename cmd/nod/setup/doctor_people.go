@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// maxAccounts is the maximum number of accounts to look up on a platform, which
-// limits such calls.
+// maxAccounts limits the number of accounts that the doctor looks up on a
+// platform.
 const maxAccounts = 50
 
 // accounts returns the accounts of people on a platform.
@@ -46,8 +46,8 @@ func (d *Doctor) examineResponders(c config.Config) {
 	}
 }
 
-// examineAsked finds people who cannot be told when a step or a hand-over asks them.
-// Any chat will do for that.
+// examineAsked finds people who cannot be told when an escalation step or a
+// delegation asks them. A card on any platform is enough for that.
 func (d *Doctor) examineAsked(c config.Config, route string, responders []string) {
 	asked := slices.Clone(c.Routes[route].HandOver)
 	for _, s := range c.Routes[route].Escalation {
@@ -68,8 +68,8 @@ func reachable(c config.Config, who, platform string) bool {
 	return p.Account(platform) != "" || k.Emails && c.Identity.Email && p.Email != ""
 }
 
-// members returns the people among responders, including those whom groups and their
-// rotations list.
+// members returns the people among responders, including the members of groups
+// and rotations in the config.
 func members(c config.Config, responders []string) []string {
 	var out []string
 	for _, r := range responders {
@@ -108,7 +108,8 @@ func (d *Doctor) examineResponder(c config.Config, route, who string, platforms 
 	d.add("people."+who, bridge.FindingWarning, detail, fix)
 }
 
-// examineApprovals finds approvals that no one could give, which are undeliverable.
+// examineApprovals finds approvals that no one could give. Such requests are
+// undeliverable.
 func (d *Doctor) examineApprovals(c config.Config) {
 	all, err := daemon.Impossible(c)
 	if err != nil {

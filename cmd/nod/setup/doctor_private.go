@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/kinds"
 )
 
-// examinePrivate finds private routes that post where no one can open their
-// requests: the card of a private request is empty for everyone else.
+// examinePrivate finds private routes with a destination where no responder can
+// open the requests, because the card of a private request hides its text.
 func (d *Doctor) examinePrivate(c config.Config) {
 	for _, name := range slices.Sorted(maps.Keys(c.Routes)) {
 		route := c.Routes[name]
@@ -33,16 +33,16 @@ func (d *Doctor) examinePrivate(c config.Config) {
 	}
 }
 
-// private reports whether the requests of a route are private: by the route, or
-// by one that they escalate to.
+// private reports whether a route makes requests private: the route itself, or
+// a route that it escalates to.
 func private(c config.Config, route config.Route) bool {
 	return route.Payload == config.PayloadPrivate ||
 		slices.ContainsFunc(route.Escalation, func(s config.Step) bool { return c.Routes[s.Route].Payload == config.PayloadPrivate })
 }
 
 // opens reports whether a responder of a route may have an account on a
-// platform. Groups of the platform, schedules and linked accounts are not in the
-// config.
+// platform. The config does not list the accounts of native groups, of
+// schedules, and linked accounts.
 func opens(c config.Config, route config.Route, platform string) bool {
 	if c.Identity.Linking {
 		return true

@@ -96,17 +96,17 @@ func (d *draft) set(path []string, value string) {
 	}
 }
 
-// appendTo adds a value to a list unless the list already has it.
+// appendTo adds a value to a list unless the list already contains it.
 func (d *draft) appendTo(path []string, value string) {
 	n := d.node(path)
-	if n.Kind == yaml.AliasNode { // what it names stays
+	if n.Kind == yaml.AliasNode { // keep the list that the alias refers to unchanged
 		text := *n.Alias
 		text.Anchor, text.Content = "", slices.Clone(text.Content)
 		*n = text
 	}
 	switch one := *n; n.Kind {
 	case yaml.SequenceNode:
-	case yaml.ScalarNode: // a list with one text
+	case yaml.ScalarNode: // a single text in place of a list
 		*n = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&one}}
 	default:
 		*n = yaml.Node{Kind: yaml.SequenceNode}
@@ -124,7 +124,7 @@ func (d *draft) destination(to string) {
 	d.appendTo([]string{"routes", bridge.DefaultRoute, "to"}, to)
 }
 
-// secrets returns the directory of the secrets, next to the config.
+// secrets returns the directory for secrets, next to the config.
 func (d *draft) secrets() string {
 	return strings.TrimSuffix(d.path, filepath.Ext(d.path)) + ".secrets"
 }
@@ -135,7 +135,7 @@ func (d *draft) environ() []string { return append(os.Environ(), d.env...) }
 // keepVariable stores a secret in envFile and replaces a variable of the same
 // name.
 func (d *draft) keepVariable(path []string, value string) error {
-	if path[0] == "agents" { // the agent must exist even if it has only a token
+	if path[0] == "agents" { // create the agent even if it has only a token
 		if n := d.node(path[:2]); n.Kind == 0 {
 			*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 		}
@@ -152,7 +152,8 @@ func (d *draft) keepVariable(path []string, value string) error {
 	return writeWhole(d.envFile, []byte(strings.Join(d.env, "\n")+"\n"))
 }
 
-// savedSecret returns the secret that an earlier run stored, or "" if none.
+// savedSecret returns the secret that an earlier run stored, or "" if there is
+// none.
 func (d *draft) savedSecret(name string) string {
 	raw, err := files.Read(filepath.Join(d.secrets(), name), maxSettings)
 	if err != nil {
@@ -161,16 +162,16 @@ func (d *draft) savedSecret(name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// secret stores a value in its own file, which only the owner can read, and
-// points the key to that file. A key that already refers to a file keeps
-// its reference, and that file gets the value.
+// secret stores a value in a separate file, which only the owner can read, and
+// makes the key refer to that file. If the key already refers to a file, nod
+// writes the value to that file.
 func (d *draft) secret(path []string, name, value string) error {
 	if d.envFile != "" {
 		return d.keepVariable(path, value)
 	}
 	n := d.node(path)
 	if n.Kind == yaml.ScalarNode || n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Value == "env" {
-		return nil // set in the config or in the environment
+		return nil // the config or the environment sets it
 	}
 	file := filepath.Join(d.secrets(), name)
 	if n.Kind == yaml.MappingNode && len(n.Content) > 1 {
@@ -191,7 +192,7 @@ func (d *draft) secret(path []string, name, value string) error {
 	return writeWhole(file, []byte(value+"\n"))
 }
 
-// write writes the config and reports whether it changed.
+// write writes the config, and reports whether it has changed.
 func (d *draft) write() (bool, error) {
 	var b bytes.Buffer
 	if d.fresh {
@@ -204,7 +205,7 @@ func (d *draft) write() (bool, error) {
 	}
 	var before, after any
 	if !d.fresh && yaml.Unmarshal(d.was, &before) == nil && yaml.Unmarshal(b.Bytes(), &after) == nil && equalYAML(before, after) {
-		return false, nil // only the layout differs, which stays
+		return false, nil // only the layout differs; keep the file
 	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
 		return false, err
@@ -212,7 +213,7 @@ func (d *draft) write() (bool, error) {
 	if err := writeWhole(d.path, b.Bytes()); err != nil || !d.fresh {
 		return true, err
 	}
-	return true, os.Chmod(d.path, 0o644) // it has no secrets, and a container reads it as another user
+	return true, os.Chmod(d.path, 0o644) // the config contains no secrets, and a container reads it as another user
 }
 
 func equalYAML(a, b any) bool {

@@ -15,19 +15,19 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// jsonFormat describes which files an agent accepts. What it does not accept, it
-// ignores as a whole, with all hooks. It was measured with the versions in the
-// table of agents.
+// jsonFormat describes the files that an agent accepts. The agent ignores any
+// other file completely, with all of its hooks. Tests with the versions in the
+// table of agents determined these facts.
 type jsonFormat struct {
-	comments bool // comments and trailing commas
-	mark     bool // a byte-order mark
-	// last is set if the last of two members with one name counts. Otherwise the
-	// file is ignored.
+	comments bool // the agent accepts comments and trailing commas
+	mark     bool // the agent accepts a byte-order mark
+	// last is set if the last of two members with the same name wins.
+	// Otherwise, the agent ignores the file.
 	last bool
 	// members lists the members that a file may have; nil means any.
 	members []string
-	// entries are the checks of hooks, and fatal reports whether a malformed entry
-	// for an event makes the agent ignore the whole file.
+	// entries checks a hook. fatal reports whether a malformed entry for an
+	// event makes the agent ignore the complete file.
 	entries func(raw json.RawMessage) error
 	fatal   func(event string) bool
 }
@@ -44,13 +44,14 @@ var (
 	copilotJSON = jsonFormat{entries: func(json.RawMessage) error { return nil }, fatal: never}
 )
 
-// complaint is a problem of a settings file. An ignored file has no effect at all.
+// complaint is a problem of a settings file. If the file is ignored, it has no
+// effect at all.
 type complaint struct {
 	path, text string
 	ignored    bool
 }
 
-// check returns the problems of a file, the worst first.
+// check returns the problems of a file, worst first.
 func (a agent) check(path string, raw []byte) []complaint {
 	var out []complaint
 	ignored := func(format string, args ...any) []complaint {
@@ -152,7 +153,7 @@ func checkEntry(raw json.RawMessage) error {
 
 func checkHandler(h map[string]json.RawMessage) error {
 	var kind, text string
-	_ = decode(h["type"], &kind) // empty for another value
+	_ = decode(h["type"], &kind) // kind stays empty for any other value
 	member, known := handlerTypes[kind]
 	if !known {
 		return fmt.Errorf("type: unknown value %s", cmp.Or(string(h["type"]), "(none)"))
@@ -181,8 +182,8 @@ func checkHandler(h map[string]json.RawMessage) error {
 	return nil
 }
 
-// accepts returns an error for a file that the agent would ignore, because what
-// nod adds there would have no effect.
+// accepts returns an error for a file that the agent would ignore, because
+// nod's entries would have no effect there.
 func (a agent) accepts(path string, raw []byte) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil

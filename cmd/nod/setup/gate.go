@@ -11,9 +11,10 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// gateEntries returns the hooks of gates, one for each set of tools. Their commands
-// hold only the flag that follows the command of a hook. A gate for all calls of
-// its tools has none, and replaces gates with rules for the same tools.
+// gateEntries returns the hooks of gates, one for each set of tools. Their
+// commands contain only the flag, which follows the command of a hook. A gate
+// for all calls of its tools has no flag, and replaces gates with rules for the
+// same tools.
 func gateEntries(gates []policy.Gate) []hookEntry {
 	var out []hookEntry
 	for n, g := range gates {
@@ -31,7 +32,7 @@ func gateEntries(gates []policy.Gate) []hookEntry {
 	return out
 }
 
-// gateFlag returns the end of a command line with gates.
+// gateFlag returns the flag with the gates, for the end of a command line.
 func gateFlag(gates []policy.Gate) string {
 	var all []string
 	for _, g := range gates {
@@ -40,9 +41,9 @@ func gateFlag(gates []policy.Gate) string {
 	return " --gate " + render.ShellQuote(strings.Join(all, "|"))
 }
 
-// isOldGate reports whether an entry is a gate whose rule Claude Code evaluates, as
-// earlier versions of nod wrote it. It does not hold for other spellings of a
-// command.
+// isOldGate reports whether an entry is a gate from an earlier version of nod,
+// in which Claude Code evaluates the rule. Such a gate does not stop other
+// spellings of a command.
 func isOldGate(raw json.RawMessage) bool {
 	var e hookEntry
 	ours, gate := isOurs(raw, "claude")
@@ -63,7 +64,7 @@ func currentGates(was []json.RawMessage) []hookEntry {
 				h.Command += gateFlag(gates)
 			}
 		}
-		h.If = "" // without it, people are asked about more calls
+		h.If = "" // without the rule, nod asks people about more calls
 		out = append(out, e)
 	}
 	return out

@@ -28,7 +28,8 @@ type hookLine struct {
 	program string
 }
 
-// hookProgram is the program that is only nod hook. Releases have it next to nod.
+// hookProgram is the name of the program that contains only nod hook. Releases
+// install it next to nod.
 const hookProgram = "nod-hook"
 
 // isHookProgram reports whether a path is that of nod-hook.
@@ -36,8 +37,9 @@ func isHookProgram(path string) bool {
 	return strings.TrimSuffix(filepath.Base(path), ".exe") == hookProgram
 }
 
-// hookWords returns the start of the command line of a hook: nod-hook, which starts
-// faster, if it is next to nod and of the same version, and otherwise nod hook.
+// hookWords returns the start of the command line of a hook. It uses nod-hook,
+// which starts faster, if that program is next to nod and has the same version.
+// Otherwise, it uses nod hook.
 func (s *Settings) hookWords(agent string) string {
 	if s.hook == "" {
 		program := s.program()
@@ -53,7 +55,7 @@ func (s *Settings) hookWords(agent string) string {
 	return s.hook + " " + agent
 }
 
-// nextTo returns the path of nod-hook next to nod.
+// nextTo returns the path at which nod-hook would be next to nod.
 func nextTo(program string) string {
 	name := hookProgram
 	if strings.HasSuffix(program, ".exe") {
@@ -62,7 +64,7 @@ func nextTo(program string) string {
 	return filepath.Join(filepath.Dir(program), name)
 }
 
-// examineHook checks that nod-hook, if it is next to nod, is of the same version.
+// examineHook checks that nod-hook, if it is next to nod, has the same version.
 func (d *Doctor) examineHook() {
 	program := (&Settings{Talk: io.Discard}).program()
 	if same, err := sameVersion(program, nextTo(program)); err == nil && !same {
@@ -96,8 +98,8 @@ func sameVersion(one, other string) (bool, error) {
 // versionTime limits how long nod waits for the version of a program.
 const versionTime = 10 * time.Second
 
-// hasFlag reports whether an entry runs a hook of Claude Code with a flag that has no
-// value.
+// hasFlag reports whether an entry runs a hook of Claude Code with a boolean
+// flag.
 func hasFlag(raw json.RawMessage, flag string) bool {
 	var e hookEntry
 	if decode(raw, &e) != nil || len(e.Hooks) != 1 {
@@ -134,8 +136,8 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 	return out, found
 }
 
-// commandLines returns the words that follow nod in every command line of a
-// settings file, which is decoded JSON: a line for a shell, or a program with its
+// commandLines returns the words after nod in every command line of decoded
+// JSON settings. A command line is a shell command, or a program with its
 // arguments.
 func commandLines(v any) [][]string {
 	var out [][]string
@@ -171,8 +173,8 @@ func commandLines(v any) [][]string {
 	return out
 }
 
-// afterProgram returns the words that follow nod in a command line. Those of nod-hook
-// follow nod hook.
+// afterProgram returns the words after nod in a command line. For nod-hook, it
+// inserts the word hook.
 func afterProgram(words []string) []string {
 	if isHookProgram(words[0]) {
 		return append([]string{"hook"}, words[1:]...)
@@ -180,19 +182,19 @@ func afterProgram(words []string) []string {
 	return words[1:]
 }
 
-// literals returns the words of a command without their quotes. A word whose
-// value depends on another command is empty.
+// literals returns the words of a command without their quotes. It returns an
+// empty word if the value depends on another command.
 func literals(call *syntax.CallExpr) []string {
 	words := make([]string, len(call.Args))
-	config := &expand.Config{} // expand.Literal writes to it; nil means one that all callers share
+	config := &expand.Config{} // expand.Literal writes to it; nil would share one among all callers
 	for n, arg := range call.Args {
 		words[n], _ = expand.Literal(config, arg) // empty after an error
 	}
 	return words
 }
 
-// beforeProgram returns the text in front of the program in nod's hooks, such as
-// an environment that a user added. It is empty if none has any.
+// beforeProgram returns the text in front of the program in nod's hooks, such
+// as an environment that a user added. It is empty if no hook has such a text.
 func beforeProgram(hooks map[string][]json.RawMessage, agent string) string {
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		for _, raw := range hooks[event] {

@@ -37,7 +37,7 @@ type Init struct {
 
 	in    *bufio.Reader
 	skips bool          // the current prompts can be skipped
-	now   config.Config // the config so far
+	now   config.Config // the current config
 	draft *draft
 }
 
@@ -67,9 +67,9 @@ func (s *Init) Run(ctx context.Context) error {
 	return s.finish()
 }
 
-// connectAll connects the platforms one after the other, and writes the config
-// after each, so that nothing is lost if the user stops. In the end, it offers
-// the skipped ones again.
+// connectAll connects the platforms one at a time. It writes the config after
+// each, so that nothing is lost if the user stops. Finally, it offers the
+// skipped platforms again.
 func (s *Init) connectAll(ctx context.Context) error {
 	todo, connected := s.Platforms, len(s.now.Platforms()) > 0
 	for len(todo) > 0 {
@@ -113,11 +113,11 @@ func (s *Init) connectAll(ctx context.Context) error {
 	return nil
 }
 
-// keep writes the config so far.
+// keep writes the current config.
 func (s *Init) keep(platform string) error {
 	s.responder()
 	if s.Yes {
-		return nil // scripts get all or nothing
+		return nil // for scripts, nod writes all or nothing
 	}
 	changed, err := s.draft.write()
 	if err == nil && changed {
@@ -181,8 +181,8 @@ func (s *Init) chooseRedis(ctx context.Context) error {
 	return nil
 }
 
-// rest adds what every installation needs: a responder, an agent, keys and
-// Redis.
+// rest adds the other settings that every installation needs: a responder, an
+// agent, keys and Redis.
 func (s *Init) rest(ctx context.Context) error {
 	if err := s.chooseRedis(ctx); err != nil {
 		return err

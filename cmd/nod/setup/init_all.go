@@ -20,10 +20,9 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// InitAll adds nod to the settings of every agent that is installed, or removes
-// it.
+// InitAll adds nod to the settings of every installed agent, or removes it.
 type InitAll struct {
-	Agents  []string // names of agents; empty means all that are installed
+	Agents  []string // names of agents; empty means all installed ones
 	Hooks   HookOptions
 	Undo    bool
 	Yes     bool   // do not prompt
@@ -33,7 +32,7 @@ type InitAll struct {
 	Stdin     io.Reader
 	Out, Talk io.Writer // the changes, and messages to the user
 
-	state  string // file with the originals
+	state  string // file with the original contents
 	before map[string]original
 }
 
@@ -41,7 +40,7 @@ type InitAll struct {
 type original struct {
 	Missing bool     `json:"missing,omitempty"`
 	Content []byte   `json:"content,omitempty"`
-	Folders []string `json:"folders,omitempty"` // folders that nod made, innermost first
+	Folders []string `json:"folders,omitempty"` // folders that nod created, innermost first
 	Written string   `json:"written"`           // hash of the content that nod wrote
 }
 
@@ -50,13 +49,13 @@ type edit struct {
 	agent    agent
 	path     string
 	was, now []byte
-	missing  bool     // there is no file before
-	remove   bool     // there is no file afterward
-	keep     original // to restore it later
+	missing  bool     // the file did not exist before
+	remove   bool     // the file does not exist afterward
+	keep     original // original content, for a later restore
 }
 
-// Run shows what it would change, changes it after a confirmation, and states
-// what remains to be done.
+// Run shows the changes, applies them after a confirmation, and lists the
+// remaining steps.
 func (s *InitAll) Run(ctx context.Context) error {
 	agents, err := chosen(s.Agents)
 	if err != nil {
@@ -103,13 +102,15 @@ func (s *InitAll) Run(ctx context.Context) error {
 	return errors.Join(append(skipped, s.apply(edits))...)
 }
 
-// skip reports an agent whose settings cannot be changed. The others are.
+// skip reports an agent whose settings cannot be changed. nod continues with
+// the others.
 func (s *InitAll) skip(a agent, err error) error {
 	fmt.Fprintf(s.Talk, "nod: %s: skipped: %s\n", a.title, render.Line(bridge.PublicText(err)))
 	return bridge.Wrap(bridge.CodeInvalid, err, "%s was skipped", a.title).WithHint("fix the problem and run the command again")
 }
 
-// plan returns the change of a file of an agent, and whether there is one.
+// plan returns the change of a file of an agent, and reports whether the file
+// changes.
 func (s *InitAll) plan(a agent, f fileEdit, path string) (edit, bool, error) {
 	path = linkTarget(path)
 	e := edit{agent: a, path: path}
@@ -198,7 +199,7 @@ func (s *InitAll) confirm(files int) (bool, error) {
 	return false, nil
 }
 
-// apply writes the files. It stores how to restore them first, so that an
+// apply writes the files. It first stores how to restore them, so that an
 // interruption loses nothing.
 func (s *InitAll) apply(edits []edit) error {
 	if !s.Undo {
@@ -243,7 +244,7 @@ func (e edit) write() error {
 	}
 	for _, dir := range e.keep.Folders {
 		if os.Remove(dir) != nil {
-			break // something else is in it
+			break // the folder contains other files
 		}
 	}
 	return nil
@@ -288,7 +289,7 @@ func (s *InitAll) save() error {
 		if err := os.Remove(s.state); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		_ = os.Remove(filepath.Dir(s.state)) // it stays if something else is in it
+		_ = os.Remove(filepath.Dir(s.state)) // the folder stays if it contains other files
 		return nil
 	}
 	raw, err := json.MarshalIndent(s.before, "", "  ")

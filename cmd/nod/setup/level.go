@@ -2,10 +2,10 @@ package setup
 
 import "slices"
 
-// Level is the extent to which the tool calls of an agent need a person.
+// Level describes how many of an agent's tool calls need a person.
 type Level string
 
-// The levels, from worst to best.
+// Levels, from worst to best.
 const (
 	LevelOpen   Level = "open"   // a gate is configured, but the tool runs if the gate fails
 	LevelNone   Level = "none"   // nod does not see the tool calls
@@ -16,12 +16,12 @@ const (
 // Levels lists the levels from worst to best.
 var Levels = []Level{LevelOpen, LevelNone, LevelPartly, LevelGated}
 
-// AtLeast reports whether the level is as good as another one.
+// AtLeast reports whether the level is at least as good as another.
 func (l Level) AtLeast(other Level) bool {
 	return slices.Index(Levels, l) >= slices.Index(Levels, other)
 }
 
-// Words returns the level for people.
+// Words returns the description of the level.
 func (l Level) Words() string {
 	return map[Level]string{LevelOpen: "fails open", LevelNone: "not at all", LevelPartly: "partly", LevelGated: "gated"}[l]
 }
@@ -34,15 +34,15 @@ type Coverage struct {
 	Level   Level  `json:"level"`
 	// Reasons explains the level.
 	Reasons []string `json:"reasons"`
-	// Fix is the instruction that improves the level. It is empty if there is
-	// none.
+	// Fix is the instruction that improves the level. It is empty if no fix is
+	// known.
 	Fix string `json:"fix,omitempty"`
 	// Tested is the version of the program with which the behavior was tested.
 	// It is empty if the behavior is known only from the documentation.
 	Tested string `json:"tested,omitempty"`
 }
 
-// Evidence describes how the behavior of the agent is known.
+// Evidence states the source of the facts about the agent.
 func (c Coverage) Evidence() string {
 	switch {
 	case c.Tested == "":

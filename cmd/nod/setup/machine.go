@@ -12,12 +12,12 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// machine knows where agents keep their settings.
+// machine knows the location of agents' settings.
 type machine struct {
-	home   string                   // of the user
+	home   string                   // home directory of the user
 	config string                   // $XDG_CONFIG_HOME or ~/.config
-	apps   string                   // folder of the settings of desktop programs
-	moved  func(name string) string // folders to which variables of the environment move settings
+	apps   string                   // settings folder of desktop programs
+	moved  func(name string) string // value of an environment variable that moves settings
 }
 
 func thisMachine() (machine, error) {
@@ -45,12 +45,13 @@ func (m machine) claude() string {
 }
 func (m machine) claudeSettings() string { return filepath.Join(m.claude(), "settings.json") }
 
-// claudeServers is the file of Claude Code with the MCP servers of the user.
+// claudeServers returns Claude Code's file with the MCP servers of the user.
 func (m machine) claudeServers() string {
 	return filepath.Join(cmp.Or(m.moved("CLAUDE_CONFIG_DIR"), m.home), ".claude.json")
 }
 
-// claudeManaged is the file with which an administrator overrides settings.
+// claudeManaged returns the file with which an administrator overrides
+// settings.
 func (m machine) claudeManaged() string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -84,8 +85,8 @@ func (m machine) kiloSettings() string { return withComments(filepath.Join(m.kil
 func (m machine) crush() string         { return filepath.Join(m.config, "crush") }
 func (m machine) crushSettings() string { return filepath.Join(m.crush(), "crush.json") }
 
-// withComments returns the file of the same name that may have comments, if there
-// is one.
+// withComments returns the file with the same name that may contain comments,
+// if it exists.
 func withComments(path string) string {
 	if with := path + "c"; exists(with) {
 		return with
@@ -114,14 +115,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ClaudeSettings, CodexHooks and CopilotHooks return the files of the user with the
-// hooks of these agents.
+// ClaudeSettings returns the user's settings file with the hooks of Claude
+// Code.
 func ClaudeSettings() (string, error) { return userFile(machine.claudeSettings) }
 
-// CodexHooks is described above.
+// CodexHooks returns the user's file with the hooks of Codex.
 func CodexHooks() (string, error) { return userFile(machine.codexHooks) }
 
-// CopilotHooks is described above.
+// CopilotHooks returns the user's file with the hooks of Copilot CLI.
 func CopilotHooks() (string, error) { return userFile(machine.copilotHooks) }
 
 func userFile(file func(machine) string) (string, error) {
@@ -132,7 +133,7 @@ func userFile(file func(machine) string) (string, error) {
 	return file(m), nil
 }
 
-// versionNumber finds a version in what a program prints.
+// versionNumber matches a version in the output of a program.
 var versionNumber = lazyregexp.New(`\d+\.\d+\.\d+`)
 
 // versionOf returns the version of an agent's program, or "".

@@ -71,8 +71,8 @@ func (s *Init) tokens(ctx context.Context, k platforms.Kind) error {
 }
 
 // checks runs the checks of a platform, prints the findings, and reports
-// whether none failed. With a channel or a user, it prints only the findings
-// about that.
+// whether none failed. If channel or user is set, it prints only the findings
+// about them.
 func (s *Init) checks(ctx context.Context, platform, channel, user string) bool {
 	if s.Unchecked {
 		return true
@@ -104,12 +104,12 @@ func (s *Init) checks(ctx context.Context, platform, channel, user string) bool 
 	return good
 }
 
-// field returns a token of a platform in the config so far.
+// field returns the current value of a platform's token in the config.
 func (s *Init) field(k platforms.Kind, key string) *config.Secret {
 	return platforms.Secret(s.now.Connection(k), key)
 }
 
-// platform returns a platform with the tokens so far.
+// platform returns a platform with the current tokens.
 func (s *Init) platform(name string) (platforms.Adapter, error) {
 	c := config.Config{Sandbox: s.now.Sandbox, Connections: map[string]any{name: s.now.Connections[name]}}
 	all, err := daemon.Platforms(c, false, platforms.Options{})
@@ -151,7 +151,7 @@ func (s *Init) place(ctx context.Context, k platforms.Kind) error {
 	return nil
 }
 
-// explain prints how to add the bot and find the IDs, or learns the IDs from a
+// explain prints how to add the bot and find the IDs, or reads the IDs from a
 // message to the bot.
 func (s *Init) explain(ctx context.Context, k platforms.Kind, p platforms.Adapter, channel, user string) (string, string) {
 	if k.Setup.Invite != nil && !s.Unchecked {
@@ -210,7 +210,7 @@ func (s *Init) user(ctx context.Context, platform, channel, user string) (string
 	}
 }
 
-// introduce learns both IDs from a message to the bot.
+// introduce reads both IDs from a message to the bot.
 func (s *Init) introduce(parent context.Context, how platforms.Setup, p platforms.Adapter, channel, user string) (string, string) {
 	s.say("%s (within %s).", how.Ask, introduceFor)
 	ctx, cancel := context.WithTimeout(parent, introduceFor)

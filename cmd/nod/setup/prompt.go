@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// skipWord leaves a platform for later.
+// skipWord is the word that skips a platform.
 const skipWord = "skip"
 
 var errSkipped = errors.New("skipped")
@@ -70,7 +70,7 @@ func (s *Init) secret(ctx context.Context) (string, error) {
 	}
 	raw, err := within(ctx, func() ([]byte, error) { return term.ReadPassword(int(f.Fd())) })
 	if ctx.Err() != nil {
-		_ = term.Restore(int(f.Fd()), before) // the echo would stay off
+		_ = term.Restore(int(f.Fd()), before) // otherwise, the echo would stay off
 	}
 	return string(raw), err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// mcpServer is nod as a server in the settings of an MCP client.
+// mcpServer describes nod as a server in the settings of an MCP client.
 type mcpServer struct {
 	parent string                   // member with the servers
 	value  func(program string) any // nod's entry
@@ -39,12 +39,12 @@ var (
 	}}
 )
 
-// parents are the members in which clients keep their servers.
+// parents lists the members in which clients store their servers.
 var parents = []string{"mcpServers", "servers", "mcp", "context_servers"}
 
-// MCP adds nod to the servers of an MCP client, or removes it. The client is the
-// one with the given name, or otherwise the one that reads the file. It returns
-// CodeInvalid if nod does not know what reads the file.
+// MCP adds nod to the servers of an MCP client, or removes it. The client is
+// the one with the given name, or otherwise the one that reads the file. It
+// returns CodeInvalid if nod does not know which client reads the file.
 func (s *Settings) MCP(client string) error {
 	server, err := s.serverFormat(client)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Settings) serverFormat(client string) (mcpServer, error) {
 		WithHint("name the client with --client: %s; nothing was changed", strings.Join(AgentNames(), ", "))
 }
 
-// knownFormat returns the format of a file that has servers already.
+// knownFormat returns the format of a file that already has servers.
 func knownFormat(raw []byte) (mcpServer, bool) {
 	settings, _ := lenient(raw)
 	members, _ := settings.(map[string]any)
@@ -108,8 +108,8 @@ func knownFormat(raw []byte) (mcpServer, bool) {
 	return found[0], true
 }
 
-// mcp adds nod in a format, or removes it. It also removes the entry that an
-// earlier nod wrote where the client does not look.
+// mcp adds nod in a format, or removes it. It also removes entries of an
+// earlier nod from places that the client does not read.
 func (s *Settings) mcp(server mcpServer) error {
 	return s.change(func(doc *hujson.Value) error {
 		for _, parent := range parents {
@@ -128,7 +128,7 @@ func (s *Settings) mcp(server mcpServer) error {
 	})
 }
 
-// startsNod reports whether an entry starts the server of nod.
+// startsNod reports whether an entry starts nod's MCP server.
 func startsNod(entry hujson.Value) bool {
 	plain := entry.Clone()
 	plain.Standardize()
@@ -137,7 +137,7 @@ func startsNod(entry hujson.Value) bool {
 }
 
 // process is a program with its arguments in the settings of an agent. Some
-// agents keep both in one list.
+// agents store both in one list.
 type process struct {
 	Command json.RawMessage `json:"command"`
 	Args    []string        `json:"args"`
@@ -159,8 +159,9 @@ func (p process) words() []string {
 	return list
 }
 
-// isProgram reports whether a path is that of nod, which may have a suffix such as
-// a version, or the name of the running program, which someone may have changed.
+// isProgram reports whether a path is the path of nod, possibly with a suffix
+// such as a version, or the path of the running program, which may have been
+// renamed.
 func isProgram(path string) bool {
 	if own, err := os.Executable(); err == nil && filepath.Base(own) == filepath.Base(path) {
 		return true
@@ -179,11 +180,11 @@ type zedSettings struct {
 	Agents map[string]process `json:"agent_servers"`
 }
 
-// zedProxy are the arguments of nod between Zed and an agent.
+// zedProxy holds the arguments of nod when it runs between Zed and an agent.
 var zedProxy = []string{"proxy", "acp"}
 
-// Zed starts the agents of Zed that the user has added, through nod proxy acp,
-// or directly again.
+// Zed changes the settings of Zed so that agents which the user has added start
+// through nod proxy acp, or directly again.
 func (s *Settings) Zed(f HookOptions) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was zedSettings
@@ -195,7 +196,7 @@ func (s *Settings) Zed(f HookOptions) error {
 		for name, p := range was.Agents {
 			var program string
 			if decode(p.Command, &program) != nil || program == "" {
-				continue // an agent that Zed installs, or a format of other versions
+				continue // an agent that Zed installs, or a format of another version
 			}
 			words := zedUnwrapped(p.words())
 			if !s.Undo {
@@ -212,7 +213,8 @@ func (s *Settings) Zed(f HookOptions) error {
 	})
 }
 
-// zedCommand returns the words that start nod before those of the agent.
+// zedCommand returns the words that start nod. They precede the words that
+// start the agent.
 func (s *Settings) zedCommand(f HookOptions) []string {
 	words := append([]string{s.program()}, zedProxy...)
 	for _, v := range []struct{ name, value string }{{"--route", f.Route}, {"--timeout", given(f.Timeout)}, {"--grace", given(f.Grace)}} {
@@ -223,7 +225,7 @@ func (s *Settings) zedCommand(f HookOptions) []string {
 	return append(words, "--")
 }
 
-// zedUnwrapped returns the words of the agent itself.
+// zedUnwrapped returns the words that start the agent itself.
 func zedUnwrapped(words []string) []string {
 	if runs(words, zedProxy...) {
 		if n := slices.Index(words, "--"); n >= 0 {

@@ -18,14 +18,14 @@ import (
 // ignore it.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// maxSettings limits the size of a file that nod reads, in bytes. Claude Code
-// keeps its history in the file with its servers.
+// maxSettings limits the size of a file that nod reads, in bytes. It is large
+// because Claude Code keeps its history in the file with its servers.
 const maxSettings = 64 << 20
 
 // ReadFile returns the content of a file that another program wrote. It returns
-// fs.ErrNotExist if there is none. It reads no device and no pipe, which could
-// block or never end, and no file that is too long. It refuses a link whose target
-// is missing, because writing would replace the link.
+// fs.ErrNotExist if the file does not exist. It refuses devices and pipes,
+// which could block or never end, and files that are too long. It also refuses
+// a link whose target is missing, because writing would replace the link.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +50,9 @@ func ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSettings))
 }
 
-// outside returns the file to which a link in this directory leads, if that is not
-// in this directory. A repository can contain such a link.
+// outside returns the target of a link in this directory, and reports whether
+// the target is outside of this directory. A repository can contain such a
+// link.
 func outside(path string) (target string, out bool) {
 	if filepath.IsAbs(path) {
 		return "", false
@@ -73,7 +74,7 @@ func outside(path string) (target string, out bool) {
 	return target, err != nil || !filepath.IsLocal(below)
 }
 
-// linkTarget returns the file to which a link leads, or the path itself.
+// linkTarget returns the target of a link, or the path itself.
 func linkTarget(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -81,13 +82,14 @@ func linkTarget(path string) string {
 	return path
 }
 
-// decode decodes JSON as agents read it: the names of members are exact.
+// decode decodes JSON in the same way as agents: the names of members are
+// case-sensitive.
 func decode(raw []byte, v any) error {
 	return exact.Unmarshal(raw, v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// parseSettings reads a JSON object with comments. It refuses two members of one
-// name: nod would change the first, and agents use the last.
+// parseSettings reads a JSON object with comments. It refuses two members with
+// the same name: nod would change the first, but agents use the last.
 func parseSettings(raw []byte) (hujson.Value, error) {
 	doc, err := hujson.Parse(bytes.TrimPrefix(raw, byteOrderMark))
 	if err != nil {
@@ -102,8 +104,7 @@ func parseSettings(raw []byte) (hujson.Value, error) {
 	return doc, nil
 }
 
-// repeated returns the name of a member that an object of the document has
-// twice, or "".
+// repeated returns a name that two members of the same object have, or "".
 func repeated(doc hujson.Value) string {
 	for v := range doc.All() {
 		o, ok := v.Value.(*hujson.Object)

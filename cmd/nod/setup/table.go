@@ -15,27 +15,30 @@ import (
 // serves nod init, nod doctor and docs/agents/README.md.
 type agent struct {
 	name, title string
-	page        string   // of the documentation, in docs/agents
-	programs    []string // names of its program
-	// moved is the environment variable that moves the folder of its settings, and
-	// folder that folder, which exists if the agent was used.
+	page        string   // page of the documentation, in docs/agents
+	programs    []string // names of the agent's program
+	// moved is the environment variable that moves the settings folder. folder
+	// returns that folder, which exists if the agent has been used.
 	moved  string
 	folder func(machine) string
-	// edits are the files that nod init all changes.
+	// edits lists the files that nod init all changes.
 	edits []fileEdit
-	// servers are files in which it keeps MCP servers, by the end of their paths.
-	// Server is their format, and by a zero one nod cannot change them.
+	// servers lists files in which the agent stores MCP servers, by the end of
+	// their paths. server is their format. If it is zero, nod cannot change
+	// these files.
 	servers []string
 	server  mcpServer
 	json    jsonFormat
-	// survey reads the settings, and ask, which may be nil, asks the program itself
-	// what of them it ignores.
+	// survey reads the settings. ask, which may be nil, asks the agent's
+	// program which of them it ignores.
 	survey func(context.Context, machine, agent) surveyed
 	ask    func(context.Context, machine, agent) []complaint
 	// tested is the version with which the behavior was tested; see
-	// docs/agents/failures.md. If it is empty, the documentation is the source.
+	// docs/agents/failures.md. If it is empty, the facts come from the agent's
+	// documentation.
 	tested string
-	// adds says what nod init all adds, and best how far that goes.
+	// adds describes the entries that nod init all adds, and best describes the
+	// coverage that they provide.
 	adds, best string
 }
 
@@ -50,7 +53,7 @@ const (
 	bestServer = "not at all: nothing makes the model ask. With [`nod mcp --wrap`](mcp.md#guard-an-mcp-server), partly"
 )
 
-// client returns an agent that nod can only be an MCP server of.
+// client returns an agent that can use nod only as an MCP server.
 func client(name, title string, programs []string, folder, file func(machine) string, server mcpServer, servers ...string) agent {
 	a := agent{
 		name: name, title: title, page: "mcp.md", programs: programs, folder: folder, server: server, servers: servers,
@@ -70,8 +73,8 @@ func (a agent) surveyedBy(survey func(context.Context, machine, agent) surveyed)
 	return a
 }
 
-// agents lists the agents in the order of the reports. It is a function, because
-// the surveys read it.
+// agents lists the agents in the order of the reports. It is a function because
+// the surveys call it.
 func agents() []agent {
 	return []agent{
 		{
@@ -131,8 +134,8 @@ func AgentNames() []string {
 	return out
 }
 
-// chosen returns the agents with the given names, or all if there are none. It
-// returns CodeInvalid for an unknown name.
+// chosen returns the agents with the given names, or all agents if there are no
+// names. It returns CodeInvalid for an unknown name.
 func chosen(names []string) ([]agent, error) {
 	for _, name := range names {
 		if !slices.Contains(AgentNames(), name) {
@@ -144,8 +147,8 @@ func chosen(names []string) ([]agent, error) {
 	}), nil
 }
 
-// installed reports whether the agent is on the machine: its program is, or it
-// has left a folder with settings.
+// installed reports whether the agent is on the machine: its program exists, or
+// it has left a folder with settings.
 func (a agent) installed(m machine) bool {
 	for _, p := range a.programs {
 		if _, err := exec.LookPath(p); err == nil {
@@ -166,7 +169,7 @@ func (a agent) version(ctx context.Context) string {
 	return ""
 }
 
-// keepsServers reports whether the agent keeps MCP servers in a file.
+// keepsServers reports whether the agent stores MCP servers in a file.
 func (a agent) keepsServers(path string) bool {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

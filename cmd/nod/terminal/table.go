@@ -64,7 +64,7 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
-// minCut is the minimum number of columns of a text that is cut.
+// minCut is the minimum width of a text that is cut, in columns.
 const minCut = 10
 
 // Cut shortens s to a number of columns.

@@ -1,6 +1,6 @@
-// Package terminal formats output for a terminal: colors and tables. Elsewhere
-// the text is the same, without colors. What a command says does not belong
-// here.
+// Package terminal formats output for a terminal: colors and tables. If the
+// output is not a terminal, the text is the same, without colors. The content
+// of the output does not belong here.
 package terminal
 
 import (
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// File returns the file of a stream, also of one that wraps a file and has a
-// method Unwrap.
+// File returns the file of a stream, including a stream that wraps a file and
+// has a method Unwrap.
 func File(w io.Writer) (*os.File, bool) {
 	for {
 		switch v := w.(type) {
@@ -56,8 +56,8 @@ func Width(w io.Writer) int {
 // Palette colors text. The zero Palette leaves it unchanged.
 type Palette struct{ on bool }
 
-// Colors returns the palette for w. It colors only on a terminal that can show
-// it, unless NO_COLOR is set; see no-color.org.
+// Colors returns the palette for w. It has colors only if w is a terminal that
+// can show them and NO_COLOR is not set; see no-color.org.
 func Colors(w io.Writer) Palette {
 	return Palette{Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
