@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"strings"
 	"time"
@@ -90,31 +89,6 @@ func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) 
 	return cl.question(ctx, a)
 }
 
-// question applies a click on a question, which answers it or changes a draft.
-func (cl *Clicks) question(ctx context.Context, a Click) (bridge.Verdict, error) {
-	i := a.Record.Interaction
-	if a.Control.Action == bridge.ActionDecline && i.Declinable {
-		return cl.settle(ctx, a, declined(""))
-	}
-	if a.Control.Question >= len(a.fields) && a.Control.Action != bridge.ActionStep {
-		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	}
-	if a.Control.Action == bridge.ActionSubmit && a.Control.Option == bridge.OptionDecide && i.LonePlan() {
-		a.Control.Option = 0 // the dialog with the whole plan approves it
-		return cl.tap(ctx, a)
-	}
-	if a.Control.Action == bridge.ActionSubmit {
-		return cl.submit(ctx, a)
-	}
-	if _, lone := i.Lone(); a.Control.Action == bridge.ActionChoose && (lone && a.fields[0].OneTap() || i.LonePlan()) {
-		return cl.tap(ctx, a)
-	}
-	if a.Record.State.Final() {
-		return cl.late(ctx, a)
-	}
-	return cl.edit(ctx, a)
-}
-
 func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if a.Control.Action == bridge.ActionSubmit && a.Control.Option >= bridge.OptionEdited {
@@ -141,50 +115,6 @@ func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error)
 		return cl.review(ctx, a, r.Input)
 	}
 	return cl.settle(ctx, a, r)
-}
-
-// decision returns the decision of a control on an approval and the text typed
-// with it, or the problem with that text. The decision is empty if the approval
-// does not have the control.
-func (a Click) decision() (d bridge.Decision, given bridge.Given, problem string) {
-	i, c := a.Record.Interaction, a.Control
-	all := i.Decisions()
-	if c.Action == bridge.ActionChoose && c.Option < len(all) && all[c.Option].OnePress(i.Approval) {
-		return all[c.Option], given, ""
-	}
-	if c.Action != bridge.ActionSubmit {
-		return "", given, ""
-	}
-	if c.Option == bridge.OptionReason {
-		d = bridge.DecideDenyReason
-	} else if c.Question < len(all) {
-		d = all[c.Question]
-	}
-	if c.Option >= bridge.OptionEdited {
-		given.Input = json.RawMessage(a.Typed)
-		return d, given, ""
-	}
-	switch c.Option {
-	case bridge.OptionEdit:
-		given.Input = json.RawMessage(a.Typed)
-	case bridge.OptionConfirm:
-		given.Confirm = a.Typed
-	case bridge.OptionReason, bridge.OptionDecide:
-		switch {
-		case d.Approves():
-			given.Confirm = a.Typed
-		case a.Typed != "" || c.Option == bridge.OptionReason:
-			reason, wrong := bridge.Question{Widget: bridge.WidgetTextarea}.Check(bridge.TextAnswer(a.Typed), "")
-			given.Reason, problem = reason.Text, wrong
-		}
-	default:
-		d = ""
-	}
-	return d, given, problem
-}
-
-func declined(reason string) bridge.Response {
-	return bridge.Response{State: bridge.StateCancelled, Reason: reason}
 }
 
 // settle records the response of the actor, and returns the reply to the click

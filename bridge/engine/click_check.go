@@ -67,7 +67,7 @@ func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, err
 
 // Chosen checks that the chosen options exist, and converts them into answers.
 func (*Clicks) Chosen(_ context.Context, a *Click) (*bridge.Verdict, error) {
-	if a.resolve() {
+	if a.readInputs() {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
@@ -110,46 +110,6 @@ func (a Click) inPlace() bool {
 	// A click can arrive before the message of its card is recorded.
 	ref, posted := a.Record.Messages[a.Control.Destination]
 	return !posted || a.Ref.Channel == ref.Channel
-}
-
-// resolve converts inputs, which refer to fields and options by index, into
-// answers. It returns false for an invalid index.
-func (a *Click) resolve() bool {
-	a.answers, a.others, a.parts = map[string]bridge.Answer{}, map[string]string{}, map[string]bridge.Input{}
-	for n, in := range a.Inputs {
-		if n < 0 || n >= len(a.fields) {
-			return false
-		}
-		f := a.fields[n]
-		values := []string{}
-		if f.FreeText() {
-			in.Options = nil
-		}
-		for _, o := range in.Options {
-			if o < 0 || o >= len(f.Options) {
-				return false
-			}
-			values = append(values, f.Options[o].Value)
-		}
-		switch {
-		case in.KeepOptions:
-		case f.FreeText():
-			a.answers[f.ID] = bridge.TextAnswer(in.Text)
-		case f.Multiple() || len(values) > 1: // Check rejects several values if only one is allowed
-			a.answers[f.ID] = bridge.ListAnswer(values...)
-		case len(values) == 1:
-			a.answers[f.ID] = bridge.TextAnswer(values[0])
-		default:
-			a.answers[f.ID] = bridge.Answer{}
-		}
-		if in.Part {
-			a.parts[f.ID] = in
-		}
-		if in.Other != "" {
-			a.others[f.ID] = in.Other
-		}
-	}
-	return true
 }
 
 // denying returns a verdict that refuses everything except a denial. The menu

@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -59,9 +56,9 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 		return bridge.Record{}, err
 	}
 	d := Draft{Opening: opening(i, identity), Ruling: ruling, OnlyRules: r.OnlyRules, Now: r.Now}
-	d.Awaited, d.MaxPending = r.Awaited, agent.MaxPending
+	d.Awaited, d.MaxPending, d.sameTool = r.Awaited, agent.MaxPending, r.SameTool
 	if r.OneAtATime {
-		return op.asked(ctx, d, func(ctx context.Context, d *Draft) (bridge.Record, error) { return op.alone(ctx, d, r.SameTool) })
+		return op.asked(ctx, d, op.alone)
 	}
 	return op.asked(ctx, d, op.store)
 }
@@ -86,18 +83,6 @@ func (op *Openings) asked(
 		}
 	}
 	return rec, bridge.Wrap(bridge.CodeUnavailable, err, "the request cannot be stored").WithHint("try again")
-}
-
-// ungated returns the record of a request that no gate and no rule selects.
-// Such a request is not stored, and has no ID. In a stopped session, there is
-// no such record.
-func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
-	if ruling.Demands() {
-		return bridge.Record{}, false, nil
-	}
-	d := Draft{Opening: bridge.Opening{Interaction: i, Response: left(i)}, Again: true}
-	err := op.seams.open(ctx, &d)
-	return bridge.Record{Interaction: i, State: bridge.StateCancelled, Response: d.Response}, err == nil && !d.Response.Stops(), err
 }
 
 // identify returns the identity of the call that sends a request. For a
@@ -134,34 +119,6 @@ func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 	return err
 }
 
-// Post opens a notice without asking the policy or the grants. The name
-// identifies repeats.
-func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
-	var none bridge.Record
-	if err := op.permit(ctx, agent, &r); err != nil {
-		return none, err
-	}
-	i, err := op.composer.interaction(ctx, agent, r, nil)
-	if err != nil {
-		return none, err
-	}
-	if err := op.composer.redactor.interaction(&i, nil); err != nil {
-		return none, err
-	}
-	identity, err := identify(agent, r, name, "")
-	if err != nil {
-		return none, err
-	}
-	if i.ID, err = bridge.NewID(); err != nil {
-		return none, err
-	}
-	d := Draft{Opening: opening(i, identity)}
-	if err := op.Reached(ctx, &d); err != nil {
-		return none, err
-	}
-	return op.store(ctx, &d)
-}
-
 // opening returns the arguments for storing an interaction, without the
 // reachability.
 func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
@@ -187,56 +144,4 @@ func (op *Openings) store(ctx context.Context, d *Draft) (bridge.Record, error) 
 		return rec, err
 	}
 	return rec, rec.Trusted()
-}
-
-const (
-	aloneLease = 5 * time.Second
-	alonePoll  = 20 * time.Millisecond
-)
-
-// alone stores a request unless another of its session is pending, or another
-// of the same tool if sameTool is set.
-func (op *Openings) alone(ctx context.Context, d *Draft, sameTool bool) (bridge.Record, error) {
-	i := d.Interaction
-	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
-	for {
-		held, err := op.leases.Hold(ctx, lease, holder, aloneLease)
-		if err != nil {
-			return bridge.Record{}, err
-		}
-		if held {
-			break
-		}
-		if !bridge.Pause(ctx, alonePoll) {
-			return bridge.Record{}, ctx.Err()
-		}
-	}
-	defer func() {
-		if err := op.leases.Release(context.WithoutCancel(ctx), lease, holder); err != nil {
-			op.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
-		}
-	}()
-	if known, err := op.records.Known(ctx, d.Opening); err != nil {
-		return bridge.Record{}, err
-	} else if known {
-		return op.store(ctx, d) // a repeat returns the first record, even if that is the pending one
-	}
-	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	for _, id := range pending {
-		rec, err := op.records.Load(ctx, id)
-		if err == nil && sameTool && rec.Interaction.ToolName != i.ToolName {
-			continue
-		}
-		if sameTool && (err != nil || !rec.Over()) {
-			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another call of %s is pending in this conversation", i.ToolName).
-				WithHint("wait for its answer")
-		}
-		if err != nil || !rec.Over() {
-			return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "one_at_a_time: interaction %s of this session is pending", id).WithHint("wait for its response, or cancel it")
-		}
-	}
-	return op.store(ctx, d)
 }

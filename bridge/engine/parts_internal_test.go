@@ -115,7 +115,7 @@ func TestOneAtATimeWaits(t *testing.T) {
 			t.Errorf("while another opens: %v", err)
 		}
 		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-		if _, err := o.Openings.alone(t.Context(), &Draft{}, false); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		if _, err := o.Openings.alone(t.Context(), &Draft{}); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("without the store: %v", err)
 		}
 	})

@@ -44,6 +44,7 @@ type Draft struct {
 	// OnlyRules means that a request that no rule selects is left to its agent, and Now
 	// that it is undeliverable if no one can be reached now.
 	OnlyRules, Now bool
+	sameTool       bool // see Openings.alone
 }
 
 // A Decider checks an action of a person before it counts. A verdict is the

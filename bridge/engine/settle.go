@@ -39,22 +39,19 @@ const concludeTries = 5
 // reply to the person.
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
+) (got bridge.Record, result bridge.BallotResult, refusal *bridge.Verdict, err error) {
 	t := Decision{actor, rec, r, rec.Interaction.Terms}
 	for range concludeTries {
-		refusal, err := checked(ctx, s.seams.Decisions, &t)
-		if refusal != nil {
+		if refusal, err = checked(ctx, s.seams.Decisions, &t); refusal != nil {
 			return t.Record, "", refusal, err
 		}
 		if err == nil {
-			got, result, failed := s.settleOne(ctx, t.Actor, t.Record, r)
-			if err = failed; bridge.ErrorCode(err) != bridge.CodeConflict {
-				return got, result, nil, err
-			}
+			got, result, err = s.settleOne(ctx, t)
 		}
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
-			return t.Record, "", nil, err
+			return got, result, nil, err
 		}
+		// The request was amended since it was read, so its checks begin again.
 		if t.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
 			return t.Record, "", nil, err
 		}
@@ -97,21 +94,15 @@ func (s *Decisions) admitAgain(
 	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Why(i, no)}
 }
 
-// settleOne records the response of an actor, as the decision or as a vote.
-func (s *Decisions) settleOne(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (bridge.Record, bridge.BallotResult, error) {
-	i := rec.Interaction
-	r = stamped(actor, i, r)
-	var got bridge.Record
-	var err error
-	result := bridge.BallotLate
+// settleOne records the response of a person, as the decision or as a vote.
+func (s *Decisions) settleOne(ctx context.Context, t Decision) (got bridge.Record, result bridge.BallotResult, err error) {
+	i, r := t.Record.Interaction, stamped(t.Actor, t.Record.Interaction, t.Response)
 	if i.Kind == bridge.KindApproval && i.Counted() {
-		got, result, err = s.vote(ctx, actor, rec, r)
+		got, result, err = s.vote(ctx, t.Actor, t.Record, r)
 	} else {
-		t := bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(actor, r), Expect: &rec.Amended}
-		var won bool
-		got, won, err = s.records.Settle(ctx, t, s.seams.also)
+		won := false
+		result = bridge.BallotLate
+		got, won, err = s.records.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(t.Actor, r), Expect: &t.Record.Amended}, s.seams.also)
 		if won {
 			result = bridge.BallotDecided
 		}
@@ -119,7 +110,7 @@ func (s *Decisions) settleOne(
 	if err != nil || result != bridge.BallotDecided {
 		return got, result, err
 	}
-	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", actor.Platform, "user", actor.User)
+	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", t.Actor.Platform, "user", t.Actor.User)
 	// If a click fails here, it is repeated, and reaches this point again.
 	return got, result, s.seams.resolved(ctx, got, s.log)
 }

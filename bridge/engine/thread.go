@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/documents"
@@ -101,6 +102,9 @@ func group(i bridge.Interaction) string {
 	}
 	return ""
 }
+
+// sessionThreads is the time for which the thread of a session is remembered.
+const sessionThreads = 30 * 24 * time.Hour
 
 // threadKey returns the key of the note with the first message of a group at a
 // destination.

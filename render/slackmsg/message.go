@@ -1,4 +1,5 @@
-// Path of a click and of a request: deliver.go of bridge/engine → this file, the last one.
+// Path of a click: update.go of bridge/engine → this file, the last one.
+// Path of a request: post.go of bridge/engine → this file, the last one.
 
 package slackmsg
 

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+const (
+	jobLease   = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
+	jobRenew   = 1500 * time.Millisecond
+	jobsAtOnce = 64
+	outboxPoll = time.Second // maximum delay until a daemon notices the job of a dead process
+)
+
+// run hands jobs to goroutines until ctx ends.
+func (w *dispatcher) run(ctx context.Context) {
+	slots := make(chan struct{}, jobsAtOnce)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for ctx.Err() == nil {
+		slots <- struct{}{} // waits until at least one slot is free
+		<-slots
+		free := jobsAtOnce - len(slots)
+		jobs, err := w.outbox.Claim(ctx, free, jobLease)
+		if err != nil {
+			if ctx.Err() == nil {
+				w.log.Warn("outbox unreachable", "error", err)
+			}
+			bridge.Pause(ctx, time.Second)
+			continue
+		}
+		for _, j := range jobs {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				w.work(ctx, j)
+			})
+		}
+		if len(jobs) < free {
+			w.outbox.Wait(ctx, outboxPoll)
+		}
+	}
+}
+
+// keepJob renews the lease of a job until ctx ends. It stops the work once
+// another process may have taken over the job: when another process has it, or
+// when the last successful renewal is one lease old.
+func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
+	ends := time.Now().Add(jobLease)
+	for bridge.Pause(ctx, min(jobRenew, time.Until(ends))) {
+		began := time.Now()
+		renewal, cancel := context.WithDeadline(ctx, ends)
+		held, err := w.outbox.Extend(renewal, j, jobLease)
+		cancel()
+		if err == nil && held {
+			ends = began.Add(jobLease)
+		} else if err == nil || !time.Now().Before(ends) {
+			w.log.Warn("job lease lost", "job", j.ID, "error", err)
+			stop()
+			return
+		}
+	}
+}
