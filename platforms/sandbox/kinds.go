@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// Kind makes the emulators of one service.
+// Kind describes how to build the emulator of a service.
 type Kind struct {
 	Name string
 	// Account returns the ID of a member on the service.
@@ -22,7 +22,7 @@ type Kind struct {
 	New func(h *core.Hub, members []core.Account, o Options) core.Service
 }
 
-// Kinds are the emulated services.
+// Kinds lists the emulated services.
 var Kinds = []Kind{
 	{
 		Name: slack.Name, Account: func(m Member) string { return m.Slack }, Controls: slack.Controls,

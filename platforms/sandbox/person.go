@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// Person uses the chats as a member does: by the labels of controls. Scripts
-// and tests use it.
+// Person uses the chats like a member: by the labels of controls. Scripts and
+// tests use it.
 type Person struct {
 	s   *Sandbox
 	key string
@@ -39,9 +39,9 @@ func (p Person) Pick(ctx context.Context, at Place, labels []string, submit stri
 	return on.Pick(ctx, p.key, at, labels, submit)
 }
 
-// Fill submits an open modal of Slack or Discord. Fields are the values of its
-// inputs in order: typed text or labels of options. A nil value leaves an input
-// unchanged.
+// Fill submits an open modal of Slack or Discord. Fields holds the values of
+// its inputs in order: typed text or labels of options. A nil value leaves an
+// input unchanged.
 func (p Person) Fill(ctx context.Context, service, view string, fields ...[]string) (Reaction, error) {
 	on, err := p.s.on(service)
 	if err != nil {
@@ -65,12 +65,12 @@ func (p Person) Reply(ctx context.Context, chat, answer string) (Reaction, error
 }
 
 // Home opens the Home tab of the app in Slack as the member, and returns the
-// texts that it shows then.
+// texts of the tab.
 func (p Person) Home(ctx context.Context) (string, error) { return p.s.slack.Home(ctx, p.key) }
 
 // Sees returns the texts of a message that the member can read. On Discord, it
-// omits embeds that the member's client hides and adds the content of the files
-// that the message shows.
+// omits embeds that the member's client hides, and adds the content of the
+// files in the message.
 func (p Person) Sees(at Place) string {
 	on, err := p.s.on(at.Service)
 	if err != nil {
@@ -89,9 +89,9 @@ func (p Person) PrivatePlaces(service string) []Place {
 	return on.PrivatePlaces(p.key)
 }
 
-// Menu returns the place of the newest message, other than a card, with a button
-// whose label contains a text: a private message, or on Telegram also a message
-// in the chat of the card.
+// Menu returns the place of the newest message, other than a card, with a
+// button whose label contains a text. The message is private, except on
+// Telegram, where it may also be in the chat of the card.
 func (p Person) Menu(card Place, label string) (Place, bool) {
 	places := p.PrivatePlaces(card.Service)
 	if card.Service == telegram.Name {

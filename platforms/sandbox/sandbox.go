@@ -17,7 +17,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/telegram"
 )
 
-// The types of members' actions, of state and of faults. See package core.
+// Types of members' actions, of state and of faults. See package core.
 type (
 	Action       = core.Action
 	Reaction     = core.Reaction
@@ -57,7 +57,7 @@ const (
 
 // Member is a person with an account on each service.
 type Member struct {
-	Key      string `json:"key"` // names the member in the control API
+	Key      string `json:"key"` // name of the member in the control API
 	Name     string `json:"name"`
 	Slack    string `json:"slack"`
 	Discord  string `json:"discord"`
@@ -76,13 +76,14 @@ func SampleMembers() []Member {
 
 // Options configures a sandbox.
 type Options struct {
-	// NoLimits switches the services' rate limits off.
+	// NoLimits turns off the services' rate limits.
 	NoLimits bool
-	// Callbacks are the addresses that receive interactions over HTTP, by service.
-	// Without one, Slack uses Socket Mode, and Discord the gateway.
+	// Callbacks holds the addresses that receive interactions over HTTP, by
+	// service. Without an address, Slack uses Socket Mode, and Discord uses the
+	// gateway.
 	Callbacks map[string]string
 	// Clock measures the deadlines of bots, such as the 3 seconds for an answer
-	// to a click. Nil is the clock of the system.
+	// to a click. A nil Clock is the system clock.
 	Clock *Clock
 	// Heartbeat is the heartbeat interval of Discord's gateway. Zero means the
 	// real value, 41.25 seconds.
@@ -96,8 +97,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Sandbox is the three services. It is safe for concurrent use; Close ends its
-// connections.
+// Sandbox emulates the three services. It is safe for concurrent use. Close
+// ends its connections.
 type Sandbox struct {
 	hub      *core.Hub
 	log      *slog.Logger
@@ -136,8 +137,8 @@ func New(o Options) *Sandbox {
 	return s
 }
 
-// Calls returns the number of calls since the start, and how many of them the
-// services refused because of their rate limits.
+// Calls returns the number of calls since the start, and the number of calls
+// that the services refused because of their rate limits.
 func (s *Sandbox) Calls() (all, refused int) {
 	s.hub.Lock()
 	defer s.hub.Unlock()
@@ -147,8 +148,8 @@ func (s *Sandbox) Calls() (all, refused int) {
 // Close ends every connection.
 func (s *Sandbox) Close() { s.hub.Close() }
 
-// maxBody is the limit of a request body: 25 MiB of files, which is Discord's
-// limit, and their framing.
+// maxBody is the maximum size of a request body: 25 MiB of files, which is
+// Discord's limit, and their framing.
 const maxBody = 26 << 20
 
 // ServeHTTP implements http.Handler.
@@ -165,7 +166,7 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Wait blocks until ok returns true. It calls ok after each change. It returns
-// the error of ctx if that ends first.
+// ctx.Err() if ctx ends first.
 func (s *Sandbox) Wait(ctx context.Context, ok func() bool) error { return s.hub.Wait(ctx, ok) }
 
 // Changed returns a channel that is closed at the next change that members see.
@@ -188,7 +189,7 @@ func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
 	return on.Act(ctx, a)
 }
 
-// Disconnect closes the connections of a service as the service itself does.
+// Disconnect closes the connections of a service in the way of the service.
 // Code is the close code of Discord's gateway. Zero asks bots to reconnect.
 func (s *Sandbox) Disconnect(service string, code int) error {
 	on, err := s.on(service)
@@ -198,16 +199,17 @@ func (s *Sandbox) Disconnect(service string, code int) error {
 	return on.Disconnect(code)
 }
 
-// SetGroup sets the members of a group: the ID of a user group on Slack, of a
-// role on Discord, and of the chat that the members administer on Telegram.
+// SetGroup sets the members of a group. On Slack, group is the ID of a user
+// group, and on Discord, the ID of a role. On Telegram, it is the ID of a chat,
+// and the members are its administrators.
 func (s *Sandbox) SetGroup(service, group string, members ...string) {
 	if on, err := s.on(service); err == nil {
 		on.SetGroup(group, members...)
 	}
 }
 
-// AddChannels adds n channels to a service and returns their IDs. On Telegram
-// they are groups. It must be called once at most for each service.
+// AddChannels adds n channels to a service and returns their IDs. On Telegram,
+// it adds groups. Call it at most once for each service.
 func (s *Sandbox) AddChannels(service string, n int) []string {
 	var out []string
 	if on, err := s.on(service); err == nil {
@@ -249,8 +251,8 @@ func (s *Sandbox) Chats(service string) []ChatState {
 	return nil
 }
 
-// Connections returns the number of connections of bots to a service. On Telegram,
-// it is 1 once a bot has polled or has a webhook.
+// Connections returns the number of connections of bots to a service. On
+// Telegram, it is 1 after a bot has polled or set a webhook.
 func (s *Sandbox) Connections(service string) int {
 	s.hub.Lock()
 	defer s.hub.Unlock()
@@ -260,7 +262,7 @@ func (s *Sandbox) Connections(service string) int {
 	return 0
 }
 
-// Modals returns a copy of the modals that are open in Slack.
+// Modals returns a copy of the open modals in Slack.
 func (s *Sandbox) Modals() []ViewState {
 	s.hub.Lock()
 	defer s.hub.Unlock()
@@ -275,19 +277,19 @@ func (s *Sandbox) Message(p Place) map[string]any {
 	return nil
 }
 
-// DiscordPublicKey is the key that verifies Discord's HTTP requests.
+// DiscordPublicKey returns the key that verifies Discord's HTTP requests.
 func (s *Sandbox) DiscordPublicKey() ed25519.PublicKey { return s.discord.PublicKey() }
 
-// DiscordKey is the private key that signs requests. Tests forge requests with
-// it.
+// DiscordKey returns the private key that signs requests. Tests forge requests
+// with it.
 func (s *Sandbox) DiscordKey() ed25519.PrivateKey { return s.discord.Key() }
 
-// SignSlack signs a request body as Slack does.
+// SignSlack signs a request body like Slack.
 func SignSlack(h http.Header, secret string, at time.Time, body []byte) {
 	slack.Sign(h, secret, at, body)
 }
 
-// SignDiscord signs a request body as Discord does.
+// SignDiscord signs a request body like Discord.
 func SignDiscord(h http.Header, key ed25519.PrivateKey, at time.Time, body []byte) {
 	discord.Sign(h, key, at, body)
 }

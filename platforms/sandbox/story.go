@@ -2,8 +2,8 @@ package sandbox
 
 import "slices"
 
-// Note is one line of the pane that tells on the page what the program does
-// that uses the emulated services.
+// Note is a line in the pane of the page about the program that uses the
+// emulated services.
 type Note struct {
 	// Kind is says, asks, blocked, unblocked, or try for an invitation to the
 	// reader.
@@ -11,7 +11,7 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// Tell sets the lines of the pane. Without lines, the page has no pane.
+// Tell sets the lines of the pane. If there are none, the page has no pane.
 func (s *Sandbox) Tell(program string, notes ...Note) {
 	s.hub.Lock()
 	defer s.hub.Unlock()

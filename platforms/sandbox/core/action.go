@@ -17,23 +17,24 @@ type Action struct {
 	Do      string `json:"do"`
 	Channel string `json:"channel,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Control is the ID of the control to click, as Controls returns it.
+	// Control is the ID of the control to click, from Controls.
 	Control string `json:"control,omitempty"`
-	View    string `json:"view,omitempty"` // the open modal, for submit and close
-	// Values of inputs, by the ID of the input: texts, or option values.
+	View    string `json:"view,omitempty"` // open modal, for submit and close
+	// Values holds the values of inputs by the ID of the input: texts, or
+	// option values.
 	Values map[string][]string `json:"values,omitempty"`
 	Text   string              `json:"text,omitempty"`
 }
 
-// Reaction is the immediate answer that the member sees. Changes to the chat
+// Reaction is the immediate response that the member sees. Changes of the chat
 // are in the state.
 type Reaction struct {
 	OK      bool              `json:"ok"`
-	Warning string            `json:"warning,omitempty"` // from the client itself: the app did not answer
-	Toast   string            `json:"toast,omitempty"`   // a short answer to a click
+	Warning string            `json:"warning,omitempty"` // warning of the client that the app did not answer
+	Toast   string            `json:"toast,omitempty"`   // short answer to a click
 	Alert   bool              `json:"alert,omitempty"`   // the toast is a dialog
-	Modal   string            `json:"modal,omitempty"`   // a modal that opened
-	Errors  map[string]string `json:"errors,omitempty"`  // at the fields of a modal
+	Modal   string            `json:"modal,omitempty"`   // ID of a modal that opened
+	Errors  map[string]string `json:"errors,omitempty"`  // errors at the fields of a modal
 	Choices []string          `json:"choices,omitempty"` // suggestions for the option of a command
 }
 
@@ -53,8 +54,8 @@ type Place struct{ Service, Channel, Message string }
 // Control is a button or a select on a message.
 type Control struct {
 	ID, Label string
-	Kind      string // button or select
-	Value     string // sent to the bot with the ID
+	Kind      string // "button" or "select"
+	Value     string // data that the bot receives in addition to the ID
 }
 
 // Input is an input of an open modal.
@@ -65,7 +66,7 @@ type Input struct {
 
 // Service is the emulator of one service.
 type Service interface {
-	http.Handler // of the paths below the name of the service
+	http.Handler // for the paths below the name of the service
 	Screen
 
 	// Name returns the name of the service in paths and in the control API.
@@ -74,15 +75,17 @@ type Service interface {
 	// service times out. It returns an error if the action is impossible, such as
 	// a click on a control that does not exist.
 	Act(ctx context.Context, a Action) (Reaction, error)
-	// Disconnect closes the connections of bots as the service itself does. Code
-	// is the service's own close code. Zero asks the bots to reconnect.
+	// Disconnect closes the connections of bots in the way of the service. Code
+	// is the close code, which depends on the service. Zero asks the bots to
+	// reconnect.
 	Disconnect(code int) error
 	// SetGroup sets the members of a group of the service.
 	SetGroup(group string, members ...string)
-	// AddChannel adds a channel and returns its ID. Each n is one channel.
+	// AddChannel adds a channel and returns its ID. A different n adds a
+	// different channel.
 	AddChannel(n int) string
-	// States returns copies of the conversations, and Connections the number of
-	// connections of bots. The caller holds the lock.
+	// States returns copies of the conversations, and Connections returns the
+	// number of connections of bots. The caller holds the lock.
 	States() []ChatState
 	Connections() int
 }
@@ -100,8 +103,8 @@ type Screen interface {
 	Pick(ctx context.Context, as string, at Place, labels []string, submit string) (Reaction, error)
 	// Sees returns the texts of a message that a member can read.
 	Sees(as string, at Place) string
-	// Notes returns the texts of a member's private messages, and PrivatePlaces
-	// their places, oldest first.
+	// Notes returns the texts of a member's private messages, oldest first.
+	// PrivatePlaces returns their places in the same order.
 	Notes(as string) []string
 	PrivatePlaces(as string) []Place
 }

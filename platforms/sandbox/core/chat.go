@@ -11,11 +11,11 @@ import (
 type Chat struct {
 	ID       string
 	Name     string
-	User     string // of a direct message
-	Parent   string // of a thread
-	Closed   bool   // only members find it
+	User     string // for a direct message
+	Parent   string // for a thread
+	Closed   bool   // invisible to non-members
 	Messages []raw.Object
-	Private  []PrivateState // messages that one user sees
+	Private  []PrivateState // messages that only one user sees
 
 	idOf func(raw.Object) string
 }
@@ -91,13 +91,13 @@ func copies(messages []raw.Object) []raw.Object {
 	return out
 }
 
-// ChatState is a copy of one channel or chat. Messages have the form that the
-// service's API gives them.
+// ChatState is a copy of a channel or chat. Messages have the format of the
+// service's API.
 type ChatState struct {
 	ID       string         `json:"id"`
 	Name     string         `json:"name"`
-	User     string         `json:"user,omitempty"`   // of a direct message
-	Parent   string         `json:"parent,omitempty"` // of a thread
+	User     string         `json:"user,omitempty"`   // for a direct message
+	Parent   string         `json:"parent,omitempty"` // for a thread
 	Messages []raw.Object   `json:"messages"`
 	Private  []PrivateState `json:"private,omitempty"`
 }

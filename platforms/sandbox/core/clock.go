@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Clock is the time by which the services limit their bots: the answers to
-// clicks, triggers, tokens of interactions and response URLs. The dates of
-// messages, rate limits and heartbeats follow the clock of the system.
+// Clock is the time that deadlines of bots follow: answers to clicks, triggers,
+// tokens of interactions and response URLs. The dates of messages, rate limits
+// and heartbeats follow the system clock.
 //
-// A nil Clock is the clock of the system. NewClock returns one that moves only
+// A nil Clock is the system clock. NewClock returns a clock that moves only
 // when its owner advances it, so that a deadline cannot pass because a machine
 // is slow. A Clock is safe for concurrent use.
 type Clock struct {
@@ -41,11 +41,11 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Since returns the time that has passed since at.
+// Since returns the time since at.
 func (c *Clock) Since(at time.Time) time.Duration { return c.Now().Sub(at) }
 
-// Advance moves the clock, and ends every deadline that has passed by then. It
-// must not be called on a nil Clock.
+// Advance moves the clock, and ends all deadlines up to the new time. It must
+// not be called on a nil Clock.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,9 +58,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Lapse waits until a bot has a deadline, and lets the earliest one pass. It
-// returns the error of ctx if that ends first. It must not be called on a nil
-// Clock.
+// Lapse waits until a bot has a deadline, and lets the earliest deadline pass.
+// It returns ctx.Err() if ctx ends first. It must not be called on a nil Clock.
 func (c *Clock) Lapse(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -84,7 +83,7 @@ func (c *Clock) Lapse(ctx context.Context) error {
 	}
 }
 
-// WithTimeout is context.WithTimeout by this clock.
+// WithTimeout is context.WithTimeout on this clock.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if c == nil {
 		return context.WithTimeout(parent, d)
@@ -94,7 +93,7 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Co
 	return ctx, func() { stop(); cancel() }
 }
 
-// afterFunc calls fire when d has passed, unless stop is called first.
+// afterFunc calls fire after d, unless stop is called first.
 func (c *Clock) afterFunc(d time.Duration, fire func(time.Time)) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,7 +36,7 @@ func (c Controlled) Handler() http.Handler {
 		done(w)
 	})
 	m.HandleFunc("POST /control/disconnect", c.disconnect)
-	// Pages of other origins must not act here.
+	// Pages of other origins must not act as members.
 	return http.NewCrossOriginProtection().Handler(m)
 }
 

@@ -2,7 +2,7 @@
 // and their groups, conversations, faults, rate limits, change notification,
 // delivery to bots, and the control API.
 //
-// Code belongs here if it holds for every chat service. The core does not know
+// Code belongs here if it applies to every chat service. The core does not know
 // any service: a limit, an error body or a message format of one service
 // belongs to the emulator of that service.
 package core

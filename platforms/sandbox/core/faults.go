@@ -19,11 +19,11 @@ var (
 	ErrNoAnswer   = errors.New("no answer within 3 seconds")
 )
 
-// Fault is a rule that makes a service misbehave. Rules are tried in order. The
-// first one that matches and is not used up applies.
+// Fault is a rule that makes a service misbehave. The hub checks rules in
+// order, and applies the first matching rule that is not used up.
 type Fault struct {
 	Service string `json:"service"`          // name of the service
-	Method  string `json:"method,omitempty"` // method or route as the service names it; any if empty
+	Method  string `json:"method,omitempty"` // method or route, in the notation of the service; any if empty
 	// Kind is one of these, or a kind of one emulator:
 	//   - delay
 	//   - drop: the request is lost
@@ -43,12 +43,12 @@ type Fault struct {
 	//   - privacy_off: the bot receives every message of its groups
 	//   - skew: the service's clock is ahead by Delay
 	Kind       string        `json:"kind"`
-	Text       string        `json:"text,omitempty"`        // only requests whose body has it
+	Text       string        `json:"text,omitempty"`        // only requests whose body contains this text
 	Count      int           `json:"count,omitempty"`       // number of times it applies; zero means until removed
 	Delay      time.Duration `json:"delay,omitempty"`       // nanoseconds; for delay kinds
 	RetryAfter int           `json:"retry_after,omitempty"` // seconds; zero sends no header
 	Status     int           `json:"status,omitempty"`
-	Error      string        `json:"error,omitempty"` // as the service's documentation names it
+	Error      string        `json:"error,omitempty"` // error code from the documentation of the service
 	used       int
 	removed    chan struct{}
 }
@@ -72,7 +72,7 @@ func (h *Hub) ClearFaults() {
 }
 
 // Fault returns the rule that applies to a request or event of a service, and
-// counts it. It returns nil if there is none.
+// counts its use. It returns nil if no rule applies.
 func (h *Hub) Fault(service, method string, kinds ...string) *Fault {
 	return h.fault(service, method, nil, kinds...)
 }
@@ -95,13 +95,14 @@ func (h *Hub) fault(service, method string, body []byte, kinds ...string) *Fault
 	return nil
 }
 
-// Fault returns the rule that applies to a request or event, and counts it. It
-// returns nil if there is none.
+// Fault returns the rule that applies to a request or event, and counts its
+// use. It returns nil if no rule applies.
 func (b *Base) Fault(method string, kinds ...string) *Fault {
 	return b.Hub.Fault(b.name, method, kinds...)
 }
 
-// Has reports whether a rule of a kind applies to everything, and counts it.
+// Has reports whether a rule of a kind applies to everything, and counts its
+// use.
 func (b *Base) Has(kind string) bool { return b.Fault("", kind) != nil }
 
 // Named returns the Method of every rule of a kind. The caller holds the lock.
@@ -158,13 +159,13 @@ func (b *Base) Misbehave(
 		w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, "<html>upstream error</html>") // the client may have left
+	_, _ = io.WriteString(w, "<html>upstream error</html>") // the client may have disconnected
 	return nil
 }
 
-// Event applies the faults of members' actions. It returns how many times to
-// deliver the event, or an error if the event is lost. Dropping lists the kinds
-// of faults that lose it.
+// Event applies the faults of members' actions. It returns the number of times
+// to deliver the event, or an error if the event is lost. Dropping lists the
+// kinds of faults that lose it.
 func (b *Base) Event(ctx context.Context, dropping ...string) (times int, err error) {
 	if b.Fault("", dropping...) != nil {
 		return 0, ErrNoAnswer
@@ -178,7 +179,7 @@ func (b *Base) Event(ctx context.Context, dropping ...string) (times int, err er
 	return 1, nil
 }
 
-// partialWriter drops the answer to a request, or half of it.
+// partialWriter drops the response to a request, or half of it.
 type partialWriter struct {
 	http.ResponseWriter
 	header http.Header
@@ -196,7 +197,7 @@ func (d *partialWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Lose closes the connection if a fault drops the answer.
+// Lose closes the connection if a fault drops the response.
 func Lose(w http.ResponseWriter) {
 	d, ok := w.(*partialWriter)
 	if !ok {
@@ -206,7 +207,7 @@ func Lose(w http.ResponseWriter) {
 		d.ResponseWriter.Header().Set("Content-Type", d.header.Get("Content-Type"))
 		d.ResponseWriter.Header().Set("Content-Length", strconv.Itoa(len(d.body)))
 		d.ResponseWriter.WriteHeader(max(d.status, http.StatusOK))
-		_, _ = d.ResponseWriter.Write(d.body[:len(d.body)/2]) // the client may have left
+		_, _ = d.ResponseWriter.Write(d.body[:len(d.body)/2]) // the client may have disconnected
 		_ = http.NewResponseController(d.ResponseWriter).Flush()
 	}
 	hangUp()
@@ -214,7 +215,7 @@ func Lose(w http.ResponseWriter) {
 
 func hangUp() { panic(http.ErrAbortHandler) }
 
-// shortest is the shortest text that the fault truncate cuts.
+// shortest is the minimum length of a text that the fault truncate cuts.
 const shortest = 60
 
 // Truncated returns a value without the second half of each long text.
@@ -230,7 +231,7 @@ func Truncated(v any) any {
 		}
 	case raw.Object:
 		for k := range x {
-			if k != "value" { // of a control
+			if k != "value" { // the value of a control
 				x[k] = Truncated(x[k])
 			}
 		}

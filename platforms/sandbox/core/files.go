@@ -11,7 +11,7 @@ type Files struct {
 	data map[string][]byte
 }
 
-// Put keeps a file.
+// Put stores a file.
 func (f *Files) Put(id string, data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -21,7 +21,7 @@ func (f *Files) Put(id string, data []byte) {
 	f.data[id] = data
 }
 
-// Get returns a file, and whether there is one.
+// Get returns a file, and reports whether it exists.
 func (f *Files) Get(id string) ([]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,5 +37,5 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(data) // the client has gone
+	_, _ = w.Write(data) // the client may have disconnected
 }

@@ -12,14 +12,14 @@ import (
 // Hub holds the state that the emulators of one sandbox share: the lock, change
 // notification, faults and rate limits. Close ends every connection.
 type Hub struct {
-	sync.Mutex // guards everything that the hub and the emulators keep
+	sync.Mutex // guards all state of the hub and the emulators
 
 	// Limits counts requests. The lock guards it.
 	Limits Limiter
-	// Recorder records accepted calls. It is nil unless someone asks for it.
+	// Recorder records accepted calls. If it is nil, nothing is recorded.
 	Recorder *Recorder
 	// Clock measures the deadlines of bots. It must not change after the first
-	// call. Nil is the clock of the system.
+	// call. A nil Clock is the system clock.
 	Clock *Clock
 
 	ctx      context.Context
@@ -31,7 +31,7 @@ type Hub struct {
 	faults   []*Fault
 }
 
-// NewHub returns a hub. NoLimits switches the services' rate limits off.
+// NewHub returns a hub. NoLimits turns off the services' rate limits.
 func NewHub(noLimits bool) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Hub{
@@ -44,7 +44,7 @@ func NewHub(noLimits bool) *Hub {
 // Close ends every connection.
 func (h *Hub) Close() { h.stop() }
 
-// Context ends when the sandbox is closed.
+// Context returns a context that ends when the sandbox is closed.
 func (h *Hub) Context() context.Context { return h.ctx }
 
 // Touch announces a change that members see. The caller holds the lock.
@@ -57,7 +57,8 @@ func (h *Hub) Touch() {
 // Revision returns the number of changes. The caller holds the lock.
 func (h *Hub) Revision() int64 { return h.revision }
 
-// Next returns a number that was not used before. The caller holds the lock.
+// Next returns a number that it has not returned before. The caller holds the
+// lock.
 func (h *Hub) Next() int64 {
 	h.seq++
 	return h.seq
@@ -71,7 +72,7 @@ func (h *Hub) Changed() <-chan struct{} {
 }
 
 // Wait blocks until ok returns true. It calls ok after each change, without the
-// lock. It returns the error of ctx if that ends first.
+// lock. It returns ctx.Err() if ctx ends first.
 func (h *Hub) Wait(ctx context.Context, ok func() bool) error {
 	for {
 		ch := h.Changed()
@@ -86,11 +87,11 @@ func (h *Hub) Wait(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// maxAnswer is the number of bytes of a bot's answer that Post reads.
+// maxAnswer limits the response of a bot that Post reads, in bytes.
 const maxAnswer = 1 << 20
 
-// Post sends a body to the URL of a bot. It returns the response, whose body is
-// closed, and the content of that body.
+// Post sends a body to the URL of a bot. It returns the response, with a closed
+// body, and the content of the body.
 func (h *Hub) Post(ctx context.Context, url string, header http.Header, body []byte) (*http.Response, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {

@@ -12,17 +12,17 @@ type Limiter struct {
 	refused int
 }
 
-// Refused returns how many requests had to wait.
+// Refused returns the number of refused requests.
 func (l *Limiter) Refused() int { return l.refused }
 
 type bucket struct {
 	tokens float64
 	at     time.Time
-	calls  []time.Time // of the current period, for TakeIn
+	calls  []time.Time // calls in the current period, for TakeIn
 }
 
-// Take uses one of burst tokens that come back at rate per second. If none is
-// left, it returns how long to wait.
+// Take removes a token from a bucket of size burst that refills at rate tokens
+// per second. If the bucket is empty, it returns the time until the next token.
 func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	if l.off {
 		return 0
@@ -43,8 +43,8 @@ func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	return 0
 }
 
-// TakeIn uses one of the calls that a key may make in any period. If none is
-// left, it returns how long to wait.
+// TakeIn counts a call of a key, which may make a number of calls in any
+// period. If the key has no call left, it returns the time until the next one.
 func (l *Limiter) TakeIn(key string, calls int, period time.Duration) time.Duration {
 	if l.off {
 		return 0
@@ -66,7 +66,8 @@ func (l *Limiter) TakeIn(key string, calls int, period time.Duration) time.Durat
 	return 0
 }
 
-// Left returns how many tokens a key has left, and whether it was ever used.
+// Left returns the number of tokens that a key has left, and reports whether
+// the key was ever used.
 func (l *Limiter) Left(key string) (int, bool) {
 	b := l.buckets[key]
 	if b == nil {
@@ -75,8 +76,8 @@ func (l *Limiter) Left(key string) (int, bool) {
 	return int(b.tokens), true
 }
 
-// Reset returns how long it is until a key that TakeIn counts gets a call back,
-// at most its period.
+// Reset returns the time until a key of TakeIn gets a call back, which is at
+// most its period.
 func (l *Limiter) Reset(key string, period time.Duration) time.Duration {
 	b := l.buckets[key]
 	if b == nil || len(b.calls) == 0 {

@@ -32,7 +32,7 @@ func Press(ctx context.Context, s Service, as string, at Place, label string) (R
 	return PressWith(ctx, s, as, at, label, nil)
 }
 
-// PressWith clicks a button while inputs of the message hold values.
+// PressWith clicks a button while the inputs of the message have values.
 func PressWith(
 	ctx context.Context, s Service, as string, at Place, label string, values map[string][]string,
 ) (Reaction, error) {
@@ -45,7 +45,7 @@ func PressWith(
 	return s.Act(ctx, a)
 }
 
-// Fill submits an open modal. Fields are the values of its inputs in order:
+// Fill submits an open modal. Fields holds the values of its inputs in order:
 // typed text or labels of options. A nil value leaves an input unchanged.
 func Fill(ctx context.Context, s Service, as, view string, fields [][]string) (Reaction, error) {
 	inputs, open := s.Inputs(view)

@@ -19,7 +19,8 @@ const (
 	ToBot     = "event"  // an event that the service sent to a bot
 )
 
-// RecordVariable is the environment variable that names the file of Recording.
+// RecordVariable is the environment variable with the path of the file for
+// Recording.
 const RecordVariable = "NOD_SANDBOX_RECORD"
 
 // exchange is one line of a recording.
@@ -28,11 +29,11 @@ type exchange struct {
 	Service string `json:"service"`
 	Method  string `json:"method"`
 	Payload any    `json:"payload,omitempty"`
-	Answer  any    `json:"answer,omitempty"` // of the service to a call
+	Answer  any    `json:"answer,omitempty"` // the service's response to a call
 	Shape   string `json:"shape"`            // equal for exchanges that differ only in IDs and numbers
 }
 
-// Recorder writes what bots and services send to each other as JSON lines, for
+// Recorder writes the messages between bots and services as JSON lines, for
 // validators that know the services. It writes one exchange of each shape. A
 // nil Recorder discards everything. A Recorder is safe for concurrent use.
 type Recorder struct {
@@ -44,9 +45,9 @@ type Recorder struct {
 // NewRecorder returns a recorder that writes to out.
 func NewRecorder(out io.Writer) *Recorder { return &Recorder{out: out, seen: map[string]bool{}} }
 
-// Recording returns the recorder of this process, which appends to the file
-// that the environment variable NOD_SANDBOX_RECORD names. It returns nil if the
-// variable is empty. It panics if the file cannot be opened.
+// Recording returns the recorder of this process. It appends to the file in the
+// environment variable NOD_SANDBOX_RECORD. It returns nil if the variable is
+// empty. It panics if the file cannot be opened.
 var Recording = sync.OnceValue(func() *Recorder {
 	path := os.Getenv(RecordVariable)
 	if path == "" {
@@ -59,8 +60,9 @@ var Recording = sync.OnceValue(func() *Recorder {
 	return NewRecorder(f)
 })
 
-// Watch copies the payload of a call before the service reads it. The caller
-// calls the result with the answer if the service accepts the call.
+// Watch copies the payload of a call before the service reads it. If the
+// service accepts the call, the caller must pass the response to the returned
+// function.
 func (r *Recorder) Watch(service, method string, payload any) (accepted func(answer any)) {
 	if r == nil {
 		return func(any) {}
@@ -71,14 +73,14 @@ func (r *Recorder) Watch(service, method string, payload any) (accepted func(ans
 	}
 }
 
-// Note records an event or the answer to one.
+// Note records an event or the response to an event.
 func (r *Recorder) Note(kind, service, method string, payload any) {
 	if r != nil {
 		r.write(exchange{Kind: kind, Service: service, Method: method, Payload: encode(payload)})
 	}
 }
 
-// encode returns the JSON of a value, or nil if there is none.
+// encode returns the JSON of a value, or nil if the value cannot be encoded.
 func encode(v any) json.RawMessage {
 	encoded, err := json.Marshal(v)
 	if err != nil || bytes.Equal(encoded, []byte("null")) {

@@ -7,14 +7,14 @@ import (
 
 // Account is the account of a member on one service.
 type Account struct {
-	Key  string // names the member in the control API
+	Key  string // name of the member in the control API
 	Name string
 	ID   string
 }
 
 // Base is the common part of an emulator: its name, the hub, the members and
-// their groups, and the conversations. The lock of the hub guards the groups and
-// the conversations.
+// their groups, and the conversations. The lock of the hub guards the groups
+// and the conversations.
 type Base struct {
 	*Hub
 	Members []Account
@@ -41,7 +41,8 @@ func (b *Base) Member(key string) (Account, error) {
 	return Account{}, fmt.Errorf("there is no member %q", key)
 }
 
-// ByID returns the member with an ID on the service, and whether there is one.
+// ByID returns the member with an ID on the service, and reports whether it
+// exists.
 func (b *Base) ByID(id string) (Account, bool) {
 	for _, m := range b.Members {
 		if m.ID == id {
@@ -58,8 +59,8 @@ func (b *Base) SetGroup(group string, members ...string) {
 	b.groups[group] = members
 }
 
-// InGroup returns the members of a group, and whether the group was ever set.
-// The caller holds the lock.
+// InGroup returns the members of a group, and reports whether SetGroup has set
+// them. The caller holds the lock.
 func (b *Base) InGroup(group string) ([]Account, bool) {
 	keys, known := b.groups[group]
 	var out []Account
@@ -71,7 +72,7 @@ func (b *Base) InGroup(group string) ([]Account, bool) {
 	return out, known
 }
 
-// GroupsOf returns the groups that a member is in. The caller holds the lock.
+// GroupsOf returns the groups of a member. The caller holds the lock.
 func (b *Base) GroupsOf(m Account) []string {
 	out := []string{}
 	for group, keys := range b.groups {
@@ -82,7 +83,7 @@ func (b *Base) GroupsOf(m Account) []string {
 	return out
 }
 
-// CannotDo returns the error for an action that the service does not have.
+// CannotDo returns the error for an action that the service does not support.
 func (b *Base) CannotDo(do string) error { return fmt.Errorf("%s: cannot %q", b.name, do) }
 
 // Errorf returns an error that names the service.

@@ -7,13 +7,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// secure reports whether a request came over TLS, also to a proxy in front of the
-// sandbox.
+// secure reports whether a request used TLS, including TLS to a proxy in front
+// of the sandbox.
 func secure(r *http.Request) bool {
 	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// Address returns the address at which a request reached the sandbox.
+// Address returns the base address of the sandbox in a request.
 func Address(r *http.Request) string {
 	if secure(r) {
 		return "https://" + r.Host
@@ -21,8 +21,8 @@ func Address(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// SocketAddress returns the WebSocket address of a path at which a request reached the
-// sandbox.
+// SocketAddress returns the WebSocket address of a path, based on the address
+// in a request.
 func SocketAddress(r *http.Request, path string) string {
 	if secure(r) {
 		return "wss://" + r.Host + path
@@ -33,8 +33,8 @@ func SocketAddress(r *http.Request, path string) string {
 // partTime is the time that a bot has to close a connection itself.
 const partTime = 2 * time.Second
 
-// Part lets a bot close a connection that the service has asked it to leave. A
-// connection that stays open is cut.
+// Part waits for a bot to close a connection that the service has asked it to
+// leave. It cuts a connection that stays open.
 func (h *Hub) Part(conn *websocket.Conn) {
 	go func() {
 		Sleep(h.Context(), partTime)
@@ -42,7 +42,7 @@ func (h *Hub) Part(conn *websocket.Conn) {
 	}()
 }
 
-// RefuseSocket applies the fault refuse_connect to a new WebSocket connection
+// RefuseSocket applies the fault refuse_connect to a new WebSocket connection,
 // and reports whether it refused the connection.
 func (b *Base) RefuseSocket(w http.ResponseWriter) bool {
 	if !b.Has("refuse_connect") {
@@ -52,10 +52,10 @@ func (b *Base) RefuseSocket(w http.ResponseWriter) bool {
 	return true
 }
 
-// AcceptSocket opens a WebSocket connection of a bot. If that fails, it answers
-// the request with an error and returns nil.
+// AcceptSocket opens a WebSocket connection with a bot. If that fails, it
+// responds with an error and returns nil.
 func AcceptSocket(w http.ResponseWriter, r *http.Request) *websocket.Conn {
-	// SDKs send no Origin header of this server.
+	// SDKs do not send an Origin header that matches this server.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return nil

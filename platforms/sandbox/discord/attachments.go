@@ -119,7 +119,7 @@ func media(c raw.Object) []raw.Object {
 // shownFiles returns the IDs of the attachments that a message shows.
 func shownFiles(m raw.Object) []string {
 	var out []string
-	if flags(m)&componentsV2 == 0 { // otherwise only components show them
+	if flags(m)&componentsV2 == 0 { // without the flag, only components show attachments
 		for _, o := range raw.Objects(m, "attachments") {
 			out = append(out, raw.Str(o, "id"))
 		}

@@ -8,12 +8,14 @@ import (
 )
 
 var (
-	// requestShape is the part of a request that is not the message itself.
+	// requestShape is the part of a request that does not belong to the message
+	// itself.
 	requestShape = shape{
 		{"allowed_mentions", optional(checkMentions)}, {"embeds", optional(iterable)}, {"components", optional(iterable)},
 	}
-	// messageShape is a message without the flag IS_COMPONENTS_V2, and layoutShape
-	// one with it: docs.discord.com/developers/resources/message.
+	// messageShape is a message without the flag IS_COMPONENTS_V2, and
+	// layoutShape is a message with it:
+	// docs.discord.com/developers/resources/message.
 	messageShape = shape{
 		{"content", text(0, maxContent)}, {"embeds", atMost(maxEmbeds, object(embed))}, {"embeds", embedsText}, {"components", rows},
 	}
@@ -56,8 +58,8 @@ func CheckMessage(m raw.Object) string {
 	return checkMessage(m, len(raw.List(m, "attachments")) > 0).String()
 }
 
-// legacyField returns the error for a field that is not allowed with
-// components.
+// legacyField returns the error for a field that a message with components may
+// not have.
 func legacyField(name string) *failure {
 	return invalid(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
 		fmt.Sprintf("The '%s' field cannot be used when using MessageFlags.IS_COMPONENTS_V2", name))
@@ -82,7 +84,7 @@ func iterable(c *checker, at string, v any) {
 	}
 }
 
-// rows is the rule of the action rows of a message.
+// rows is the rule for the action rows of a message.
 func rows(c *checker, at string, v any) {
 	if items, _ := v.([]any); len(items) > 0 {
 		between(1, maxRows, in(actionRow))(c, at, v)
@@ -96,7 +98,7 @@ func embed(c *checker, at string, e raw.Object) {
 	embedShape.rule(c, at, e)
 }
 
-// embedsText checks the texts of all embeds together.
+// embedsText checks the total length of the texts of all embeds.
 func embedsText(c *checker, at string, v any) {
 	embeds, _ := v.([]any)
 	total := 0
@@ -113,7 +115,7 @@ func embedsText(c *checker, at string, v any) {
 	}
 }
 
-// total checks the number of components, nested ones included.
+// total checks the number of components, including nested ones.
 func total(c *checker, at string, v any) {
 	top, _ := v.([]any)
 	if len(components(top)) > maxComponents {
@@ -121,7 +123,7 @@ func total(c *checker, at string, v any) {
 	}
 }
 
-// numbers checks the IDs that the bot set.
+// numbers checks the IDs that the bot chose.
 func numbers(c *checker, at string, v any) {
 	top, _ := v.([]any)
 	seen := map[int]bool{}
@@ -137,7 +139,7 @@ func numbers(c *checker, at string, v any) {
 	}
 }
 
-// layoutText checks the text displays of a message together.
+// layoutText checks the total length of the text displays of a message.
 func layoutText(c *checker, at string, v any) {
 	top, _ := v.([]any)
 	characters, bytes := 0, 0

@@ -27,7 +27,7 @@ const (
 
 var commandName = lazyregexp.New(`^[-_'\p{L}\p{N}]{1,32}$`)
 
-// registered returns the command of a name and a kind, or nil.
+// registered returns the command with a name and a kind, or nil.
 func (g *guild) registered(name string, kind int) raw.Object {
 	for _, c := range g.commands {
 		if raw.Str(c, "name") == name && raw.Int(c["type"]) == kind {
@@ -37,7 +37,7 @@ func (g *guild) registered(name string, kind int) raw.Object {
 	return nil
 }
 
-// commandShape is a command of the chat, and menuShape one of a menu.
+// commandShape is a chat command, and menuShape is a menu command.
 var (
 	commandShape = shape{{"name", commandNamed}, whole(func(c *checker, at string, o raw.Object) { c.options(at, o, 0) })}
 	menuShape    = shape{{"name", text(1, 32)}}
@@ -50,7 +50,7 @@ func commandNamed(c *checker, at string, v any) {
 }
 
 // options checks the description and the options of a command, a group or a
-// subcommand. Holder is the kind of the option that holds them, or 0.
+// subcommand. Holder is the kind of the option that contains them, or 0.
 func (c *checker) options(at string, o raw.Object, holder int) {
 	optional := false
 	shape{{"description", text(1, maxCommandDescription)}, {"options", atMost(maxCommandOptions, object(func(c *checker, at string, opt raw.Object) {
@@ -70,8 +70,8 @@ func (c *checker) options(at string, o raw.Object, holder int) {
 	}))}, {"options", unique("name", "", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")}}.rule(c, at, o)
 }
 
-// fits reports whether an option of a kind may be in one of another kind. The
-// command itself has the kind 0.
+// fits reports whether an option of a kind may be in an option of another kind.
+// The command itself has the kind 0.
 func fits(kind, in int) bool {
 	switch kind {
 	case subcommand:
@@ -82,7 +82,7 @@ func fits(kind, in int) bool {
 	return kind >= stringOption && kind <= attachmentKind && in != subcommandGroup
 }
 
-// post creates a command, or updates the one of its name.
+// post creates a command, or updates the command with its name.
 func (api commandsAPI) post(c *call) (int, any, *failure) {
 	if c.PathValue("app") != Application {
 		return 0, nil, notFound
@@ -91,7 +91,7 @@ func (api commandsAPI) post(c *call) (int, any, *failure) {
 	if _, given := raw.Number(o, "type"); !given {
 		o["type"] = 1.
 	}
-	if kindOf(o) != 1 { // a command of a menu has neither a description nor options
+	if kindOf(o) != 1 { // a menu command has neither a description nor options
 		o["description"], shape = "", menuShape
 	}
 	if bad := shape.check("", o, false); bad != nil {

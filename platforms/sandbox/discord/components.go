@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// componentKinds are the components and what Discord takes in their fields:
-// docs.discord.com/developers/components/reference.
+// componentKinds maps each kind of component to the fields that Discord
+// accepts: docs.discord.com/developers/components/reference.
 var componentKinds map[int]shape
 
 func init() { // components contain components
@@ -55,14 +55,14 @@ func init() { // components contain components
 	}
 }
 
-// displayed is the rule of the content of a text display. Anything but a text
-// counts as an empty one.
+// displayed is the rule for the content of a text display. A value other than a
+// text counts as an empty text.
 func displayed(c *checker, at string, v any) {
 	content, _ := v.(string)
 	trimmed(1, maxTextDisplay)(c, at, content)
 }
 
-// in is the rule of a component where only some kinds may be.
+// in is the rule for a component in a position that permits only some kinds.
 func in(kinds ...int) rule {
 	return object(func(c *checker, at string, o raw.Object) {
 		if !slices.Contains(kinds, kindOf(o)) {
@@ -77,7 +77,7 @@ func in(kinds ...int) rule {
 	})
 }
 
-// filled is the rule of an array that may not be empty.
+// filled is the rule for an array that may not be empty.
 func filled(c *checker, at string, v any) {
 	if items, _ := v.([]any); len(items) == 0 {
 		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
@@ -119,7 +119,7 @@ func labeled(c *checker, at string, o raw.Object) {
 	}
 }
 
-// target checks the field that says what a button does.
+// target checks the field with the effect of a button.
 func target(c *checker, at string, o raw.Object) {
 	name, other, rule := "custom_id", "url", customID
 	switch raw.Int(o["style"]) {
@@ -137,20 +137,21 @@ func target(c *checker, at string, o raw.Object) {
 // option is the shape of an option of a select or a group.
 var option = shape{{"label", text(1, maxOption)}, {"value", text(1, maxOption)}, {"description", text(0, maxOption)}}
 
-// options is the rule of options, whose values differ.
+// options is the rule for options with different values.
 func options(least, most int) rule {
 	return both(between(least, most, option.rule), unique(
 		"value", ".value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used"))
 }
 
-// noOptions is the rule of the options of a select of users, roles or channels.
+// noOptions is the rule for the options of a select of users, roles or
+// channels.
 func noOptions(c *checker, at string, v any) {
 	if items, _ := v.([]any); len(items) > 0 {
 		c.fail(at, "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")
 	}
 }
 
-// defaults checks what a select of users, roles or channels has chosen at first.
+// defaults checks the default values of a select of users, roles or channels.
 func defaults(c *checker, at string, o raw.Object) {
 	kinds := map[int][]string{
 		userSelect: {"user"}, roleSelect: {"role"}, anySelect: {"user", "role"}, channelSelect: {"channel"},
@@ -162,8 +163,8 @@ func defaults(c *checker, at string, o raw.Object) {
 	}
 }
 
-// amount returns the check of min_values and max_values, of which a component
-// takes at most most.
+// amount returns the check of min_values and max_values. Most is the maximum of
+// both.
 func amount(most int) func(c *checker, at string, o raw.Object) {
 	return func(c *checker, at string, o raw.Object) {
 		least, hasLeast := raw.Number(o, "min_values")
@@ -193,7 +194,8 @@ func lengths(c *checker, at string, o raw.Object) {
 	}
 }
 
-// labeledInput checks the input of a label, which has no label of its own.
+// labeledInput checks the input of a label. Such an input has no label of its
+// own.
 func labeledInput(c *checker, at string, o raw.Object) {
 	if _, ok := o["label"]; ok {
 		c.fail(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and %d in length.", maxLabel)

@@ -22,8 +22,9 @@ func flags(m raw.Object) int { n, _ := raw.Number(m, "flags"); return int(n) }
 type sent struct {
 	args  raw.Object
 	files []file
-	// replaces means that the files of an edit replace those of the message even
-	// if the request does not list the ones that stay, as in API v10.
+	// replaces means that the files of an edit replace the files of the
+	// message, even if the request does not list the ones to keep. API v10 does
+	// this.
 	replaces bool
 }
 

@@ -62,7 +62,7 @@ func (cl client) overGateway(ctx context.Context, payload raw.Object, _ *interac
 	return nil
 }
 
-// Sign signs a request body as Discord does.
+// Sign signs a request body like Discord.
 func Sign(h http.Header, key ed25519.PrivateKey, at time.Time, body []byte) {
 	ts := strconv.FormatInt(at.Unix(), 10)
 	h.Set("X-Signature-Timestamp", ts)
@@ -82,7 +82,7 @@ func (cl client) overHTTP(ctx context.Context, payload raw.Object, i *interactio
 	}
 	switch resp.StatusCode {
 	case http.StatusAccepted, http.StatusNoContent:
-		return nil // it answers by the callback route
+		return nil // the app answers with a call of the callback route
 	case http.StatusOK:
 		var answer raw.Object
 		if json.Unmarshal(encoded, &answer) != nil {

@@ -3,12 +3,12 @@
 // members do in the client. SDKs connect to it unchanged.
 //
 // Code belongs here if it is specific to Discord. Each file holds one family of
-// routes, and limits.go holds every limit with its source. Code that holds for
+// routes, and limits.go holds every limit with its source. Code that applies to
 // every chat service belongs to the core. The package does not know any bot or
 // any other emulator.
 //
-// It has faults of its own: missing_permission takes the permission that Method
-// names, such as ATTACH_FILES, from the bot; freeze leaves heartbeats
+// It has these additional faults: missing_permission removes the permission in
+// Method, such as ATTACH_FILES, from the bot; freeze leaves heartbeats
 // unanswered; old_messages makes new messages two hours old; endpoint gives the
 // application an interactions endpoint; sessions leaves few gateway sessions.
 package discord
@@ -32,7 +32,7 @@ const (
 	Guild       = "100000000000000001"
 	Channel     = "100000000000000002"
 	BotUser     = "200000000000000001"
-	Role        = "400000000000000001" // without members at first
+	Role        = "400000000000000001" // has no members at first
 )
 
 const otherChannel = "100000000000000003"

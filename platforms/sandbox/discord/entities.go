@@ -8,12 +8,12 @@ import (
 
 // entity is a user, a role or a channel that a select offers.
 type entity struct {
-	kind, id, name string // kind is its list in resolved
+	kind, id, name string // kind is the name of its list in resolved
 	data           raw.Object
 }
 
-// offered returns the entries that a select of users, roles or channels offers.
-// The caller holds the lock.
+// offered returns the entries of a select of users, roles or channels. The
+// caller holds the lock.
 func (g *guild) offered(kind int) []entity {
 	var out []entity
 	if kind == userSelect || kind == anySelect {
@@ -35,7 +35,7 @@ func (g *guild) offered(kind int) []entity {
 }
 
 // withOptions returns a copy of an input. A select of users, roles or channels
-// gets what it offers as options, so that people choose by name.
+// gets its entries as options, so that people choose by name.
 func (g *guild) withOptions(c raw.Object) raw.Object {
 	c = raw.Copy(c)
 	if !picksEntity(kindOf(c)) {
@@ -53,7 +53,7 @@ func (g *guild) withOptions(c raw.Object) raw.Object {
 	return c
 }
 
-// resolve adds what chosen IDs stand for to the field resolved of an
+// resolve adds the objects of chosen IDs to the field resolved of an
 // interaction.
 func (g *guild) resolve(resolved raw.Object, kind int, values []any) {
 	add := func(list, id string, data raw.Object) {
@@ -71,7 +71,7 @@ func (g *guild) resolve(resolved raw.Object, kind int, values []any) {
 			if m, known := g.ByID(e.id); known {
 				member := memberJSON(nil, g.GroupsOf(m))
 				delete(member, "user")
-				member["permissions"] = "0" // in the channel
+				member["permissions"] = "0" // permissions in the channel
 				add("members", e.id, member)
 			}
 		}
@@ -79,7 +79,8 @@ func (g *guild) resolve(resolved raw.Object, kind int, values []any) {
 }
 
 // uploaded stores the files that a member chose in a modal, and returns their
-// IDs. A value is the name of a file, and its content from the second line on.
+// IDs. The first line of a value is the name of a file, and the rest is its
+// content.
 func (g *guild) uploaded(resolved raw.Object, values []string) []any {
 	ids, attachments := []any{}, raw.Object{}
 	for _, v := range values {

@@ -25,7 +25,7 @@ func (f *failure) write(rw http.ResponseWriter) {
 	answer(rw, f.status, o)
 }
 
-// answer writes JSON as Discord does, without a charset.
+// answer writes JSON without a charset, like Discord.
 func answer(rw http.ResponseWriter, status int, v any) {
 	rw.Header().Set("Content-Type", "application/json")
 	raw.Write(rw, status, v)
@@ -57,12 +57,12 @@ var (
 	internalError  = &failure{500, 0, "500: Internal Server Error", nil}
 )
 
-// injected returns the error that a fault names by its JSON code and message, such
-// as "10003 Unknown Channel", or else the error of an HTTP status.
+// injected returns the error in a fault: a JSON code with its message, such as
+// "10003 Unknown Channel", or the error of an HTTP status.
 func injected(status int, name string) *failure {
 	number, message, _ := strings.Cut(name, " ")
 	code, err := strconv.Atoi(number)
-	if err != nil || code < 1000 { // an HTTP status has no code
+	if err != nil || code < 1000 { // an HTTP status has no JSON code
 		if err == nil {
 			status = code
 		}
@@ -75,8 +75,9 @@ func injected(status int, name string) *failure {
 	return &failure{status, code, message, nil}
 }
 
-// statusOf has the HTTP status of the codes whose status is not 400. The
-// documentation has none; these are those of the errors above, and of reports.
+// statusOf maps JSON codes to HTTP statuses other than 400. The documentation
+// does not list them. The sources are the errors above and reports of
+// developers.
 var statusOf = map[int]int{
 	10003: 404, 10004: 404, 10007: 404, 10008: 404, 10011: 404, 10013: 404, 10015: 404, 10062: 404, 10063: 404,
 	20016: 429, 20028: 429, 20029: 429, 30046: 429, 40001: 401, 40062: 429, 50001: 403, 50005: 403, 50007: 403,

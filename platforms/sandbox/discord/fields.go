@@ -10,13 +10,13 @@ import (
 // filler fills in a modal for a member.
 type filler struct {
 	*guild
-	values   map[string][]string // by custom ID
+	values   map[string][]string // values by custom ID
 	used     map[string]bool
 	resolved raw.Object
 }
 
 // fill returns the values that a client sends for the components of a modal,
-// and what their IDs stand for.
+// and the objects of the IDs in them.
 func (g *guild) fill(components []raw.Object, values map[string][]string) ([]any, raw.Object, error) {
 	f := filler{g, values, map[string]bool{}, raw.Object{}}
 	out := []any{}
@@ -46,7 +46,8 @@ func (g *guild) fill(components []raw.Object, values map[string][]string) ([]any
 	return out, f.resolved, nil
 }
 
-// filled returns one input with the value of the member, or with its default.
+// filled returns an input with the value that the member entered, or with its
+// default.
 func (f filler) filled(c raw.Object) (raw.Object, error) {
 	id := raw.Str(c, "custom_id")
 	f.used[id] = true

@@ -38,10 +38,10 @@ const (
 type gateway struct {
 	*guild
 	sessions map[string]*session
-	url      string // to resume at; the address at which the last connection came
+	url      string // address of the last connection; bots resume there
 }
 
-// revoked reports whether the token of the bot is refused.
+// revoked reports whether the service refuses the token of the bot.
 func (g *guild) revoked() bool {
 	g.Lock()
 	reset := g.starts.reset
@@ -117,13 +117,13 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// left removes an ended connection from its session. A bot that closes it with
-// 1000 or 1001 ends the session.
+// left removes an ended connection from its session. If the bot closed it with
+// 1000 or 1001, the session ends.
 func (gw *gateway) left(s *session, conn *websocket.Conn, ended websocket.StatusCode) {
 	gw.Lock()
 	defer gw.Unlock()
 	s.mu.Lock()
-	if s.conn == conn { // otherwise, the service closed it
+	if s.conn == conn { // otherwise, the service closed the connection
 		s.conn = nil
 		if ended == websocket.StatusNormalClosure || ended == websocket.StatusGoingAway {
 			delete(gw.sessions, s.id)
@@ -133,8 +133,8 @@ func (gw *gateway) left(s *session, conn *websocket.Conn, ended websocket.Status
 	gw.Touch()
 }
 
-// frame handles identify and resume. The caller closes the connection if the
-// code is not 0.
+// frame handles identify and resume. The caller closes the connection unless
+// the code is 0.
 func (gw *gateway) frame(
 	ctx context.Context, conn *websocket.Conn, s *session, f frame,
 ) (*session, websocket.StatusCode) {
@@ -162,7 +162,7 @@ func (gw *gateway) frame(
 	if old := gw.resume(ctx, conn, d.SessionID, d.Seq); old != nil {
 		return old, 0
 	}
-	_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // it may be gone
+	_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // the connection may have ended
 	return s, 0
 }
 
@@ -179,7 +179,7 @@ func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, 
 	old.conn = conn
 	for _, e := range old.events {
 		if e.S > seq {
-			_ = wsjson.Write(ctx, conn, e) // it may be gone; it will resume again
+			_ = wsjson.Write(ctx, conn, e) // the connection may have ended, and the bot then resumes again
 		}
 	}
 	old.mu.Unlock()
@@ -189,8 +189,8 @@ func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, 
 	return old
 }
 
-// identify starts a session. Starts that follow each other too fast get Invalid
-// Session, and too many in a day cost the bot its token.
+// identify starts a session. A start that follows another too soon gets Invalid
+// Session. Too many starts in a day cost the bot its token.
 func (gw *gateway) identify(
 	ctx context.Context, conn *websocket.Conn, intents int,
 ) (*session, websocket.StatusCode) {
@@ -201,7 +201,7 @@ func (gw *gateway) identify(
 	gw.Unlock()
 	switch {
 	case wait > 0:
-		_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // it may be gone
+		_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // the connection may have ended
 		return nil, 0
 	case !kept:
 		return nil, closeAuthentication
@@ -253,8 +253,8 @@ func (s *session) send(ctx context.Context, t string, d any) {
 	}
 }
 
-// dispatch sends the event of a message of a channel to the sessions that get
-// it. The caller holds the lock.
+// dispatch sends an event about a message of a channel to the sessions with the
+// necessary intents. The caller holds the lock.
 func (gw *gateway) dispatch(t string, ch *channel, extra, m raw.Object) {
 	intent := intentMessages
 	if ch.Kind == directChannel {
@@ -271,7 +271,7 @@ func (gw *gateway) dispatch(t string, ch *channel, extra, m raw.Object) {
 	}
 }
 
-// removed sends the event of a message that was deleted. The caller holds the lock.
+// removed sends the event about a deleted message. The caller holds the lock.
 func (gw *gateway) removed(ch *channel, id string) {
 	intent, d := intentMessages, raw.Object{"id": id, "channel_id": ch.ID, "guild_id": Guild}
 	if ch.Kind == directChannel {
@@ -299,7 +299,7 @@ func (gw *gateway) connected() []*session {
 	return out
 }
 
-// unresumable are the close codes that end a session.
+// unresumable lists the close codes that end a session.
 var unresumable = []int{4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
 
 // disconnect closes every gateway connection with a code. Zero asks the bot to
@@ -320,7 +320,7 @@ func (gw *gateway) disconnect(ctx context.Context, code int) {
 			continue
 		}
 		if code == 0 {
-			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // it may be gone
+			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // the connection may have ended
 			gw.Part(conn)
 			continue
 		}

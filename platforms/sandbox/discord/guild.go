@@ -22,11 +22,11 @@ type guild struct {
 	channels     map[string]*channel
 	interactions map[string]*interaction   // by token
 	modals       map[string]*modal         // by id
-	suggested    map[string]map[string]any // the last suggestions of members: values by name
-	nonces       map[string]string         // nonce → message id
+	suggested    map[string]map[string]any // last suggestions for each member: values by name
+	nonces       map[string]string         // IDs of messages by nonce
 	files        core.Files
-	attached     map[string][]raw.Object // attachments by message, including those that components show
-	noEmbeds     map[string]bool         // users whose client shows no embeds
+	attached     map[string][]raw.Object // attachments by message, including those in components
+	noEmbeds     map[string]bool         // users whose client hides embeds
 	commands     map[string]raw.Object   // by ID
 	starts       starts
 	lastID       int64
@@ -45,7 +45,7 @@ type channel struct {
 	core.Chat
 	Kind int
 	threadState
-	edits []time.Time // recent edits of old messages
+	edits []time.Time // times of recent edits of old messages
 }
 
 // modal is an open modal.
@@ -54,7 +54,7 @@ type modal struct {
 	User    string
 	Channel string
 	Data    raw.Object
-	Message raw.Object // the message whose component opened it
+	Message raw.Object // message with the component that opened it
 }
 
 func newGuild(b *core.Base, o Options) *guild {
@@ -92,7 +92,7 @@ func (g *guild) direct(m core.Account) *channel {
 // snowflakeEpoch is the start of Discord's time in Unix milliseconds.
 const snowflakeEpoch = 1420070400000
 
-// snowflake returns a new ID. Clients read the time from it.
+// snowflake returns a new ID, which contains the time.
 func (g *guild) snowflake() string {
 	g.lastID = max(g.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
 	return snowflakeText(g.lastID)
@@ -125,7 +125,7 @@ func botJSON() raw.Object {
 	}
 }
 
-// preferEmbeds changes the setting whether a member's client shows embeds.
+// preferEmbeds sets whether a member's client shows embeds.
 func (g *guild) preferEmbeds(m core.Account, shown bool) {
 	delete(g.noEmbeds, m.ID)
 	if !shown {
@@ -139,7 +139,7 @@ type State struct {
 	Connections int              `json:"connections"`
 	Channels    []core.ChatState `json:"channels"`
 	Modals      []core.ViewState `json:"modals"`
-	NoEmbeds    []string         `json:"no_embeds"` // users whose client shows no embeds
+	NoEmbeds    []string         `json:"no_embeds"` // users whose client hides embeds
 	Archived    []string         `json:"archived"`  // IDs of archived threads
 	Starts      int              `json:"starts"`    // gateway sessions that the bot started in the current period
 	TokenReset  bool             `json:"token_reset"`
@@ -166,7 +166,8 @@ func (e *Emulator) State() State {
 	return st
 }
 
-// AddChannel adds a text channel and returns its ID. Each n is one channel.
+// AddChannel adds a text channel and returns its ID. A different n adds a
+// different channel.
 func (e *Emulator) AddChannel(n int) string {
 	e.Lock()
 	defer e.Unlock()

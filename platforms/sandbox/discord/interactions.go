@@ -18,14 +18,14 @@ const (
 	modalSubmitted    = 5
 )
 
-// interaction is one action of a member that waits for a response.
+// interaction is an action of a member that waits for a response.
 type interaction struct {
 	ID, Token string
 	User      string
 	Channel   string
 	Message   string // ID of the message of the component
 	Kind      int
-	Focused   int // kind of the option that gets suggestions
+	Focused   int // kind of the option that needs suggestions
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool
@@ -41,7 +41,7 @@ func (api interactionsAPI) callback(c *call) (int, any, *failure) {
 	if i == nil || i.ID != c.PathValue("id") {
 		return 0, nil, unknownInteraction
 	}
-	if c.rival { // another program of the bot responded first
+	if c.rival { // another program with the bot's token responded first
 		if bad := api.respond(i, sent{args: raw.Object{"type": float64(respondDeferredEdits), "data": raw.Object{}}}); bad != nil {
 			return 0, nil, bad
 		}
@@ -77,7 +77,7 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	if api.Clock.Since(i.Created) > responseTTL {
 		return unknownInteraction
 	}
-	if api.channels[i.Channel] == nil { // a thread that was deleted
+	if api.channels[i.Channel] == nil { // the thread was deleted
 		return unknownChannel
 	}
 	kind := raw.Int(in.args["type"])
@@ -111,7 +111,7 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	return nil
 }
 
-// responses returns the kinds of responses that an interaction takes.
+// responses returns the kinds of responses that an interaction accepts.
 func (i *interaction) responses() []int {
 	switch {
 	case i.Kind == suggestionsWanted:
@@ -120,14 +120,14 @@ func (i *interaction) responses() []int {
 		return []int{respondMessage, respondDeferred, respondDeferredEdits, respondUpdate, respondModal}
 	case i.Kind == commandUsed:
 		return []int{respondMessage, respondDeferred, respondModal}
-	case i.Message == "": // of a modal that a command opened
+	case i.Message == "": // a modal that a command opened
 		return []int{respondMessage, respondDeferred}
 	}
 	return []int{respondMessage, respondDeferred, respondDeferredEdits, respondUpdate}
 }
 
-// wait shows that the app is thinking. It returns the ID of the message that an
-// edit of the response turns into the answer.
+// wait shows that the app is thinking. It returns the ID of the message that a
+// later edit of the response turns into the answer.
 func (api interactionsAPI) wait(i *interaction, private int) string {
 	ch := api.channels[i.Channel]
 	m := api.blank(ch)
@@ -136,7 +136,8 @@ func (api interactionsAPI) wait(i *interaction, private int) string {
 	return raw.Str(m, "id")
 }
 
-// show adds the message of an interaction, for one member if it is ephemeral.
+// show adds the message of an interaction. Only the member sees it if it is
+// ephemeral.
 func (api interactionsAPI) show(ch *channel, i *interaction, m raw.Object) {
 	if flags(m)&ephemeral != 0 {
 		ch.AddPrivate(i.User, m)
@@ -213,7 +214,7 @@ func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
 	}
 	ch := api.channels[i.Channel]
 	m := ch.Seen(i.Original, i.User)
-	if m != nil && flags(m)&loading != 0 { // the first follow-up is the answer that the member waits for
+	if m != nil && flags(m)&loading != 0 { // the first follow-up replaces the message that the app is thinking
 		bad = api.apply(ch, m, c.sent(), true)
 	} else {
 		m, bad = api.create(i, c.sent())
@@ -225,7 +226,8 @@ func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
 	return 200, raw.Clone(m), nil
 }
 
-// edit edits the message of a request. The ID @original means the response.
+// edit edits the message in the request. The ID @original stands for the
+// response.
 func (api interactionsAPI) edit(c *call) (int, any, *failure) {
 	i, bad := api.live(c)
 	if bad != nil {

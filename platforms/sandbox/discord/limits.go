@@ -8,19 +8,19 @@ const (
 	// resources/message
 	maxContent         = 2000
 	maxEmbeds          = 10
-	maxEmbedsText      = 6000 // of all embeds together
-	maxEmbedTitle      = 256  // also the names of author and fields
+	maxEmbedsText      = 6000 // all embeds together
+	maxEmbedTitle      = 256  // also for the names of authors and fields
 	maxEmbedText       = 4096
 	maxEmbedFooter     = 2048
 	maxEmbedFields     = 25
 	maxEmbedFieldValue = 1024
 	maxColor           = 0xffffff
 	maxNonce           = 25
-	maxMentions        = 100 // users or roles of allowed_mentions
+	maxMentions        = 100 // users or roles in allowed_mentions
 
 	// components/reference
-	maxRows              = 5 // of a message without layout components, and of a modal
-	maxRow               = 5 // buttons of an action row
+	maxRows              = 5 // message without layout components, or modal
+	maxRow               = 5 // buttons in an action row
 	maxCustomID          = 100
 	maxButton            = 80
 	maxURL               = 512
@@ -28,7 +28,7 @@ const (
 	maxPlaceholder       = 150
 	maxOptions           = 25
 	maxOption            = 100 // label, value and description
-	maxRadio             = 10  // options of radio and checkbox groups
+	maxRadio             = 10  // options of a radio or checkbox group
 	maxUploads           = 10  // files of a file upload
 	maxInput             = 4000
 	maxInputPlaceholder  = 100
@@ -36,7 +36,7 @@ const (
 	maxLabelDescription  = 100
 	maxModalTitle        = 45
 	maxTextDisplay       = 4000
-	maxComponents        = 40 // of a message made of components, nested ones included
+	maxComponents        = 40 // message with components, including nested ones
 	maxSectionTexts      = 3
 	maxGallery           = 10
 	maxMediaDescription  = 1024
@@ -59,11 +59,12 @@ const (
 	defaultHeartbeat = 41250 * time.Millisecond
 	defaultStarts    = 1000 // gateway sessions
 	defaultStartsPer = 24 * time.Hour
-	maxFrame         = 4096 // bytes; larger payloads end with 4002
-	replayed         = 500  // events kept for a resume; no figure is published
+	maxFrame         = 4096 // bytes; a larger payload ends the connection with 4002
+	replayed         = 500  // events kept for a resume; Discord does not publish the number
 )
 
-// A rate is a rate limit, in requests in any period: topics/rate-limits.
+// A rate is a rate limit: a number of requests in any period. Source:
+// topics/rate-limits.
 type rate struct {
 	calls  int
 	period time.Duration
@@ -71,6 +72,6 @@ type rate struct {
 
 var (
 	globalRate = rate{50, time.Second}
-	routeRate  = rate{5, 5 * time.Second} // of a route and a channel; Discord sends it in headers
-	startRate  = rate{1, 5 * time.Second} // of gateway sessions; max_concurrency
+	routeRate  = rate{5, 5 * time.Second} // a route in a channel; Discord sends it in headers
+	startRate  = rate{1, 5 * time.Second} // gateway sessions; max_concurrency
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// mentionShape is allowed_mentions, whose lists are sets:
+// mentionShape is allowed_mentions. Its lists are sets:
 // docs.discord.com/developers/resources/message, discord/discord-api-docs#5484.
 var mentionShape = shape{
 	{"parse", each(mentionable)}, {"parse", set},
@@ -39,8 +39,8 @@ func checkMentions(c *checker, at string, v any) {
 	mentionShape.rule(c, at, v)
 }
 
-// exclusive returns the check that a message does not name both a kind and some
-// of that kind.
+// exclusive returns the check that a message does not name both a kind and
+// members of that kind.
 func exclusive(kind string) func(c *checker, at string, o raw.Object) {
 	return func(c *checker, at string, o raw.Object) {
 		if len(raw.List(o, kind)) > 0 && slices.Contains(raw.List(o, "parse"), any(kind)) {
@@ -52,8 +52,8 @@ func exclusive(kind string) func(c *checker, at string, o raw.Object) {
 var snowflakeLike = lazyregexp.New(`^[0-9]{1,20}$`)
 
 // allows returns a function that reports whether a request lets a message ping
-// a user or a role. Without allowed_mentions, it may ping everyone in its text.
-// This also holds for edits.
+// a user or a role. Without allowed_mentions, the message may ping everyone in
+// its text. Edits follow the same rule.
 func allows(args raw.Object) func(kind, id string) bool {
 	allowed, given := args["allowed_mentions"].(raw.Object)
 	return func(kind, id string) bool {
@@ -62,7 +62,7 @@ func allows(args raw.Object) func(kind, id string) bool {
 	}
 }
 
-// mention records whom the message pings.
+// mention records the users and roles that the message pings.
 func (g *guild) mention(m, args raw.Object) {
 	may := allows(args)
 	said := shownText(m)
@@ -86,7 +86,7 @@ func (g *guild) mention(m, args raw.Object) {
 	}
 }
 
-// shownText returns the text of a message that can ping.
+// shownText returns the part of a message's text that can ping.
 func shownText(m raw.Object) string {
 	said := raw.Str(m, "content")
 	for _, o := range components(raw.List(m, "components")) {
@@ -97,8 +97,8 @@ func shownText(m raw.Object) string {
 	return said
 }
 
-// announce records what the notification of a new message says. Messages made
-// of components have none: discord/discord-api-docs#7854.
+// announce records the text of the notification of a new message. A message
+// with components has no such text: discord/discord-api-docs#7854.
 func announce(m raw.Object) {
 	if flags(m)&quiet == 0 {
 		m["push"] = raw.Str(m, "content")

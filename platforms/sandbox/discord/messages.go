@@ -62,7 +62,7 @@ func (api messagesAPI) create(c *call) (int, any, *failure) {
 	return 200, raw.Clone(m), nil
 }
 
-// locate finds the message of a request. It does not find ephemeral messages.
+// locate finds the message in the request. It skips ephemeral messages.
 func (api messagesAPI) locate(c *call) (*channel, raw.Object, *failure) {
 	m := c.channel.Message(c.PathValue("message"))
 	if m == nil {

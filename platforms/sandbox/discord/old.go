@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Edits of messages older than an hour have a limit of their own, whose figure
-// Discord does not publish. A report has three in 20 seconds for each channel:
+// Edits of messages older than an hour have a separate limit, which Discord
+// does not publish. A developer reported three in 20 seconds for each channel:
 // discord/discord-api-docs#4413.
 const (
 	oldAfter    = time.Hour
@@ -24,7 +24,7 @@ func backdate(m raw.Object, id int64) {
 }
 
 // mayEdit counts an edit of an old message, and reports whether the channel
-// takes it. The caller holds the lock.
+// accepts it. The caller holds the lock.
 func (g *guild) mayEdit(ch *channel, m raw.Object) bool {
 	sent, err := time.Parse(time.RFC3339Nano, raw.Str(m, "timestamp"))
 	if err != nil || time.Since(sent) < oldAfter {

@@ -31,7 +31,7 @@ func (g *guild) may(ch *channel, name string) bool {
 	return ch.Kind == directChannel || g.permissions()&bits[name] != 0
 }
 
-// mayPost returns the error for a bot that may not post into a channel.
+// mayPost returns an error if the bot may not post in a channel.
 func (g *guild) mayPost(ch *channel, c *call) *failure {
 	send := "SEND_MESSAGES"
 	if ch.isThread() {

@@ -39,19 +39,20 @@ type call struct {
 	*http.Request
 	args    raw.Object
 	files   []file
-	channel *channel // that the route names
-	// Whether the faults with these names apply; spent is that of sessions.
+	channel *channel // channel in the path of the route
+	// Whether the faults with these names apply. The name of the fault for
+	// spent is sessions.
 	endpoint, spent, rival bool
 }
 
-// file is an uploaded file. Its number is the n of its field files[n].
+// file is an uploaded file. Its number is the n in the name files[n].
 type file struct {
 	number string
 	name   string
 	data   []byte
 }
 
-// callback is the route of the first response to an interaction.
+// callback is the route for the first response to an interaction.
 const callback = "POST /interactions/{id}/{token}/callback"
 
 func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
@@ -114,7 +115,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 		bad.write(rw)
 		return
 	}
-	if rt.bot && !api.paced(rw, rt, r.PathValue("channel")) { // interaction routes are not bound by these
+	if rt.bot && !api.paced(rw, rt, r.PathValue("channel")) { // rate limits do not apply to interaction routes
 		return
 	}
 	if c.PathValue("channel") != "" && rt.bot && api.Has("absent") {
@@ -143,7 +144,7 @@ func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	core.Lose(rw)
 }
 
-// locate finds the guild and the channel that a route names.
+// locate finds the guild and the channel in the path of a route.
 func (api rest) locate(c *call) *failure {
 	if id := c.PathValue("guild"); id != "" && id != Guild {
 		return unknownGuild
@@ -155,8 +156,8 @@ func (api rest) locate(c *call) *failure {
 	return nil
 }
 
-// paced counts a request. It reports whether the request is within the limits.
-// If not, it answers the request.
+// paced counts a request, and reports whether the request is within the limits.
+// If not, it responds with an error.
 func (api rest) paced(rw http.ResponseWriter, rt route, channel string) bool {
 	api.Lock()
 	defer api.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // roles returns the roles of the guild other than @everyone: Role, and every
-// role that was given members. The caller holds the lock.
+// role with members. The caller holds the lock.
 func (g *guild) roles() []raw.Object {
 	ids := map[string]bool{Role: true}
 	for _, m := range g.Members {

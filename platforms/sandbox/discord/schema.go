@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checker keeps the first mistake that Discord would refuse.
+// checker records the first mistake for which Discord would refuse a request.
 type checker struct {
 	bad   *failure
 	ids   map[string]bool // custom IDs
@@ -25,8 +25,8 @@ type field struct {
 	rule rule
 }
 
-// A shape is the fields of an object in the order of their checks. Discord
-// ignores every other field.
+// A shape lists the fields of an object in the order in which Discord checks
+// them. Discord ignores every other field.
 type shape []field
 
 // check checks an object of a request.
@@ -36,7 +36,7 @@ func (s shape) check(at string, o raw.Object, modal bool) *failure {
 	return c.bad
 }
 
-// rule is the rule of an object of the shape.
+// rule is the rule for an object of the shape.
 func (s shape) rule(c *checker, at string, v any) {
 	o, _ := v.(raw.Object)
 	for _, f := range s {
@@ -71,7 +71,7 @@ func (c *checker) count(path string, n, least, most int) {
 // whole is the field of a check that needs several fields of the object.
 func whole(check func(c *checker, at string, o raw.Object)) field { return field{"", object(check)} }
 
-// object is the rule of an object.
+// object is the rule for an object.
 func object(check func(c *checker, at string, o raw.Object)) rule {
 	return func(c *checker, at string, v any) {
 		o, _ := v.(raw.Object)
@@ -79,7 +79,7 @@ func object(check func(c *checker, at string, o raw.Object)) rule {
 	}
 }
 
-// optional is a rule for a field that may be missing.
+// optional is the rule for a field that may be missing.
 func optional(r rule) rule {
 	return func(c *checker, at string, v any) {
 		if v != nil {
@@ -88,14 +88,14 @@ func optional(r rule) rule {
 	}
 }
 
-// present is the rule of a field that may not be missing.
+// present is the rule for a field that may not be missing.
 func present(c *checker, at string, v any) {
 	if v == nil {
 		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
 	}
 }
 
-// text is the rule of a text in code points.
+// text is the rule for a text. Limits are in code points.
 func text(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		s, ok := v.(string)
@@ -107,7 +107,7 @@ func text(least, most int) rule {
 	}
 }
 
-// trimmed is the rule of a text without the space around it.
+// trimmed is the rule for a text without leading and trailing spaces.
 func trimmed(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		if s, ok := v.(string); ok {
@@ -117,7 +117,7 @@ func trimmed(least, most int) rule {
 	}
 }
 
-// oneOf is the rule of a number that stands for a choice.
+// oneOf is the rule for a number that stands for a choice.
 func oneOf(values ...int) rule {
 	return func(c *checker, at string, v any) {
 		if n, ok := v.(float64); !ok || !slices.Contains(values, int(n)) {
@@ -134,14 +134,14 @@ func listed(values []int) string {
 	return strings.Join(out, ", ")
 }
 
-// color is the rule of a color.
+// color is the rule for a color.
 func color(c *checker, at string, v any) {
 	if n, ok := v.(float64); ok && (n < 0 || n > maxColor) {
 		c.fail(at, "NUMBER_TYPE_MAX", "int value should be less than or equal to %d.", maxColor)
 	}
 }
 
-// each is the rule of an array of any length.
+// each is the rule for an array of any length.
 func each(item rule) rule {
 	return func(c *checker, at string, v any) {
 		items, _ := v.([]any)
@@ -151,7 +151,7 @@ func each(item rule) rule {
 	}
 }
 
-// between is the rule of an array.
+// between is the rule for an array with least to most items.
 func between(least, most int, item rule) rule {
 	return func(c *checker, at string, v any) {
 		items, _ := v.([]any)
@@ -160,7 +160,7 @@ func between(least, most int, item rule) rule {
 	}
 }
 
-// atMost is the rule of an array that may be empty.
+// atMost is the rule for an array that may be empty.
 func atMost(most int, item rule) rule {
 	return func(c *checker, at string, v any) {
 		if items, _ := v.([]any); len(items) > most {
@@ -170,7 +170,7 @@ func atMost(most int, item rule) rule {
 	}
 }
 
-// both is the rule of a value that two rules check.
+// both is the rule for a value that two rules check.
 func both(first, second rule) rule {
 	return func(c *checker, at string, v any) {
 		first(c, at, v)
@@ -178,8 +178,8 @@ func both(first, second rule) rule {
 	}
 }
 
-// unique is the rule of an array in which nothing is twice: no text, or no text
-// in the field key. Path is the field of the item at which the mistake is.
+// unique is the rule for an array without duplicates, which compares texts or
+// the field key of objects. Path is the field of the item in the error.
 func unique(key, path, code, message string) rule {
 	return func(c *checker, at string, v any) {
 		seen := map[string]bool{}

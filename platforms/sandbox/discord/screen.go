@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists the controls of a message that send an interaction to the app:
-// no links.
+// Controls lists the controls of a message that send an interaction to the app.
+// Links do not.
 func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, o := range components(raw.List(m, "components")) {
@@ -44,7 +44,7 @@ func (e *Emulator) Inputs(view string) ([]core.Input, bool) {
 	return out, true
 }
 
-// Pick implements core.Screen. Choosing from a select is an action of its own.
+// Pick implements core.Screen. Each choice in a select is a separate action.
 func (e *Emulator) Pick(
 	ctx context.Context, as string, at core.Place, labels []string, submit string,
 ) (core.Reaction, error) {
@@ -68,8 +68,8 @@ func (e *Emulator) Pick(
 	return core.Press(ctx, e, as, at, submit)
 }
 
-// Sees implements core.Screen. It omits embeds that the member's client hides
-// and adds the content of the files that the message shows.
+// Sees implements core.Screen. It omits embeds that the member's client hides,
+// and adds the content of the files in the message.
 func (e *Emulator) Sees(as string, at core.Place) string {
 	shown := e.Message(at.Channel, at.Message)
 	m, err := e.Member(as)

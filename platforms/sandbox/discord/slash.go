@@ -48,12 +48,11 @@ type typed struct {
 	*guild
 	user     string
 	suggest  bool
-	focused  int // kind of the option that gets suggestions
+	focused  int // kind of the option that needs suggestions
 	resolved raw.Object
 }
 
-// options returns the options that the words after a command or a subcommand
-// give.
+// options returns the options in the words after a command or a subcommand.
 func (t *typed) options(of string, words []string, known []raw.Object) ([]any, error) {
 	if len(known) > 0 && kindOf(known[0]) <= subcommandGroup {
 		name := ""
@@ -103,8 +102,8 @@ func (t *typed) options(of string, words []string, known []raw.Object) ([]any, e
 	return out, nil
 }
 
-// assign returns the texts of options by name. Without names, all words are the
-// first option.
+// assign returns the texts of options by name. If the words contain no names,
+// all of them are the value of the first option.
 func (t *typed) assign(of string, words []string, known []raw.Object) (map[string]string, error) {
 	given, last := map[string]string{}, ""
 	for _, w := range words {
@@ -123,14 +122,14 @@ func (t *typed) assign(of string, words []string, known []raw.Object) (map[strin
 		}
 		given[last] += " " + w
 	}
-	if t.suggest && len(given) == 0 && len(known) > 0 { // nothing is typed yet
+	if t.suggest && len(given) == 0 && len(known) > 0 { // the member has not typed anything yet
 		given[raw.Str(known[0], "name")] = ""
 	}
 	return given, nil
 }
 
-// value returns the value of an option in the form of the API. While a member
-// types, it may be incomplete.
+// value returns the value of an option in the format of the API. While a member
+// types, the value may be incomplete.
 func (t *typed) value(o raw.Object, text string) (any, error) {
 	var out any = text
 	var err error
@@ -165,8 +164,8 @@ func (t *typed) value(o raw.Object, text string) (any, error) {
 	return out, nil
 }
 
-// suggest checks a response with suggestions and shows them. A member who picks
-// one sends its value.
+// suggest checks a response with suggestions and shows them. If a member picks
+// a suggestion, the client sends its value.
 func (api interactionsAPI) suggest(i *interaction, d raw.Object) *failure {
 	value := text(1, maxOption)
 	if i.Focused != stringOption {

@@ -13,11 +13,11 @@ import (
 type starts struct {
 	used  int
 	since time.Time // first start of the current period
-	reset bool      // the token was reset
+	reset bool      // the service has reset the token
 }
 
-// startLimit returns the number of starts that are left, and when the count
-// starts again. The caller holds the lock.
+// startLimit returns the number of remaining starts, and the time until the
+// next period. The caller holds the lock.
 func (g *guild) startLimit() (left int, resets time.Duration) {
 	if age := time.Since(g.starts.since); age < g.opts.StartsPer {
 		return max(0, g.opts.Starts-g.starts.used), g.opts.StartsPer - age
@@ -25,8 +25,8 @@ func (g *guild) startLimit() (left int, resets time.Duration) {
 	return g.opts.Starts, g.opts.StartsPer
 }
 
-// started counts a start. It returns false if the token was reset, now or
-// before. The caller holds the lock.
+// started counts a start. It returns false if the token has been reset. The
+// caller holds the lock.
 func (g *guild) started() bool {
 	if time.Since(g.starts.since) >= g.opts.StartsPer {
 		g.starts.used, g.starts.since = 0, time.Now()
@@ -39,7 +39,7 @@ func (g *guild) started() bool {
 }
 
 // gateway returns the address of the gateway and the session start limit. With
-// the fault sessions, at most three starts are left.
+// the fault sessions, at most three starts remain.
 func (api applicationsAPI) gateway(c *call) (int, any, *failure) {
 	left, resets := api.startLimit()
 	if c.spent {

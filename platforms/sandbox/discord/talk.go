@@ -16,9 +16,9 @@ const (
 	intentContent  = 1 << 15
 )
 
-// talk posts a message of a member, or a reply to a message. A reply mentions the
-// author of that message unless the value mention is off. The caller holds the
-// lock.
+// talk posts a message of a member, or a reply to a message. A reply mentions
+// the author of that message unless the value of mention is off. The caller
+// holds the lock.
 func (cl client) talk(m core.Account, a core.Action) error {
 	ch := cl.channels[a.Channel]
 	switch {
@@ -54,7 +54,8 @@ func (cl client) talk(m core.Account, a core.Action) error {
 	return nil
 }
 
-// around returns the fields of the event of a message other than the message.
+// around returns the fields of a message event that are not part of the
+// message.
 func (cl client) around(m core.Account, ch *channel) raw.Object {
 	if ch.Kind == directChannel {
 		return raw.Object{}
@@ -62,7 +63,7 @@ func (cl client) around(m core.Account, ch *channel) raw.Object {
 	return raw.Object{"guild_id": Guild, "member": memberJSON(nil, cl.GroupsOf(m))}
 }
 
-// edit changes the text of a message of the member. The caller holds the lock.
+// edit changes the text of a message by the member. The caller holds the lock.
 func (cl client) edit(m core.Account, a core.Action) error {
 	ch := cl.channels[a.Channel]
 	if ch == nil || ch.Message(a.Message) == nil || raw.Str(raw.Sub(ch.Message(a.Message), "author"), "id") != m.ID || a.Text == "" {
@@ -75,7 +76,8 @@ func (cl client) edit(m core.Account, a core.Action) error {
 	return nil
 }
 
-// remove deletes a message, as a moderator can. The caller holds the lock.
+// remove deletes a message in the way of a moderator. The caller holds the
+// lock.
 func (cl client) remove(a core.Action) error {
 	ch := cl.channels[a.Channel]
 	if ch == nil || ch.Message(a.Message) == nil {
@@ -95,7 +97,8 @@ func refer(m raw.Object, ch *channel, original raw.Object) {
 	m["message_reference"] = raw.Object{"type": 0, "channel_id": ch.ID, "message_id": original["id"], "guild_id": Guild}
 }
 
-// reply makes a message the reply that message_reference names, if there is one.
+// reply makes a message a reply to the message in message_reference, if that is
+// set.
 func (g *guild) reply(m, args raw.Object, ch *channel) *failure {
 	ref := raw.Sub(args, "message_reference")
 	if ref == nil || m["referenced_message"] != nil {
@@ -111,9 +114,9 @@ func (g *guild) reply(m, args raw.Object, ch *channel) *failure {
 	return nil
 }
 
-// visible returns a message as a bot with some intents gets it. Without the
-// intent for content, a bot reads only its own messages, direct messages, and
-// messages that mention it.
+// visible returns a message in the form that a bot with the given intents gets.
+// Without the intent for content, a bot can read only its own messages, direct
+// messages, and messages that mention it.
 func visible(m raw.Object, ch *channel, intents int) raw.Object {
 	d := raw.Copy(m)
 	own := raw.Str(raw.Sub(m, "author"), "id") == BotUser

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// threadState is the part of a channel that only a thread has:
+// threadState is the part of a channel that only threads have:
 // docs.discord.com/developers/topics/threads.
 type threadState struct {
 	closed    bool // archived by a member
@@ -20,10 +20,11 @@ type threadState struct {
 // none.
 const defaultArchive = 24 * time.Hour
 
-// isThread reports whether a channel is a thread, also of a news channel.
+// isThread reports whether a channel is a thread, including a thread of a news
+// channel.
 func (ch *channel) isThread() bool { return ch.Kind == thread || ch.Kind == newsThread }
 
-// archived reports whether a thread is archived, by a member or because it had
+// archived reports whether a thread is archived: a member closed it, or it had
 // no message for its auto-archive duration.
 func (ch *channel) archived() bool {
 	return ch.isThread() && (ch.closed || time.Since(ch.active) > ch.archiveIn)
@@ -44,7 +45,7 @@ var threadShape = shape{
 	{"name", text(1, maxThreadName)}, {"auto_archive_duration", optional(oneOf(60, 1440, 4320, 10080))},
 }
 
-// createThread starts a thread. The thread has the ID of its message.
+// createThread starts a thread, which gets the ID of its message.
 func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	ch, m, bad := api.locate(c)
 	if bad != nil {
@@ -56,7 +57,7 @@ func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	if bad := threadShape.check("", c.args, false); bad != nil {
 		return 0, nil, bad
 	}
-	if m["thread"] != nil { // also after the thread was deleted
+	if m["thread"] != nil { // applies even after the thread was deleted
 		return 0, nil, hasThread
 	}
 	kind := thread
@@ -73,22 +74,21 @@ func (api messagesAPI) createThread(c *call) (int, any, *failure) {
 	return 201, t.json(), nil
 }
 
-// modify changes a thread. The bot may reopen a thread that is not locked, and
-// change nothing else.
+// modify changes a thread. The bot may only reopen a thread that is not locked.
 func (api messagesAPI) modify(c *call) (int, any, *failure) {
 	ch := c.channel
 	archived, given := c.args["archived"].(bool)
 	if !ch.isThread() || !given || archived || len(c.args) != 1 || ch.locked ||
 		!api.may(ch, "SEND_MESSAGES_IN_THREADS") {
-		return 0, nil, notAllowed // it takes Manage Channels or Manage Threads
+		return 0, nil, notAllowed // this requires Manage Channels or Manage Threads
 	}
 	ch.reopen()
 	api.Touch()
 	return 200, ch.json(), nil
 }
 
-// moderate lets a member close, lock or delete a thread, or make it look as old
-// as its auto-archive duration, and turn a text channel into a news channel.
+// moderate lets a member close, lock or delete a thread, make it look as old as
+// its auto-archive duration, or turn a text channel into a news channel.
 func (g *guild) moderate(a core.Action) error {
 	ch := g.channels[a.Channel]
 	if ch != nil && ch.Kind == textChannel && a.Text == "news" {

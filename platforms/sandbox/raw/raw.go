@@ -1,8 +1,8 @@
-// Package raw reads and writes decoded JSON without Go types of its own, so
-// that an emulator sees every field and every mistake of a bot.
+// Package raw reads and writes decoded JSON without Go types for its objects,
+// so that an emulator sees every field and every mistake of a bot.
 //
-// Code belongs here if it works on any JSON value. Code that knows the fields
-// of one service belongs to the emulator of that service.
+// Code belongs here if it works on any JSON value. Code that depends on the
+// fields of one service belongs to the emulator of that service.
 package raw
 
 import (
@@ -12,24 +12,26 @@ import (
 	"strings"
 )
 
-// Object is decoded JSON as a bot sent it.
+// Object is a decoded JSON object of a bot.
 type Object = map[string]any
 
-// Str returns a text field, or "" if there is none.
+// Str returns a text field, or "" if the field is missing or has another type.
 func Str(o Object, key string) string { v, _ := o[key].(string); return v }
 
-// Sub returns a field that is an object, or nil if there is none.
+// Sub returns an object field, or nil if the field is missing or has another
+// type.
 func Sub(o Object, key string) Object { v, _ := o[key].(Object); return v }
 
-// List returns a field that is an array, or nil if there is none.
+// List returns an array field, or nil if the field is missing or has another
+// type.
 func List(o Object, key string) []any { v, _ := o[key].([]any); return v }
 
-// Objects returns the items of a field that is an array. An item that is not an
-// object is nil.
+// Objects returns the items of an array field. It replaces an item that is not
+// an object by nil.
 func Objects(o Object, key string) []Object { return All(List(o, key)) }
 
-// All returns the items of an array as objects. An item that is not an object
-// is nil.
+// All returns the items of an array as objects. It replaces an item that is not
+// an object by nil.
 func All(items []any) []Object {
 	out := make([]Object, len(items))
 	for n, v := range items {
@@ -38,7 +40,7 @@ func All(items []any) []Object {
 	return out
 }
 
-// Number returns a field that is a number, and whether there is one.
+// Number returns a number field, and reports whether the field is a number.
 func Number(o Object, key string) (float64, bool) { v, ok := o[key].(float64); return v, ok }
 
 // Int returns a number of any type as an integer, or 0.
@@ -91,8 +93,8 @@ func Texts(m Object) string {
 	return b.String()
 }
 
-// textKeys are the fields that hold text or more fields with text, in reading
-// order.
+// textKeys lists the fields with text or with nested fields with text, in
+// reading order.
 var textKeys = []string{
 	"content", "title", "description", "footer", "text", "fallback", "blocks", "embeds", "elements", "label",
 	"components", "accessory", "caption", "inline_keyboard", "reply_markup",
@@ -117,12 +119,12 @@ func writeTexts(b *strings.Builder, v any) {
 	}
 }
 
-// Write answers a request with JSON. It keeps a content type that is already
-// set, because some services name the charset and others do not.
+// Write responds with JSON. It keeps a content type that is already set,
+// because some services name the charset and others do not.
 func Write(w http.ResponseWriter, status int, v any) {
 	if w.Header().Get("Content-Type") == "" {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }

@@ -32,8 +32,8 @@ func (w *workspace) sessionStates() []SessionState {
 	return out
 }
 
-// place returns the session that a call is about: by its key, and nil if there
-// is none yet.
+// place returns the session of a call and its key. The session is nil if it
+// does not exist yet.
 func (api agentsAPI) place(a raw.Object) (key string, s *session, bad raw.Object) {
 	c, thread := api.Chats[raw.Str(a, "channel_id")], raw.Str(a, "thread_ts")
 	switch {

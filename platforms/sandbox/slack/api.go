@@ -22,11 +22,11 @@ type webAPI struct {
 
 // method is a method of the Web API.
 type method struct {
-	token     string // which token it takes: bot, app, or any if empty
+	token     string // required kind of token: bot, app, or any if empty
 	tier      tier
-	scope     string // that a fault can remove; no check if empty
-	channel   string // argument that must name a conversation by its ID; no check if empty
-	inChannel bool   // whether the bot has to be in the channel
+	scope     string // required scope, which a fault can remove; no check if empty
+	channel   string // argument with the ID of a conversation; no check if empty
+	inChannel bool   // the bot must be in the channel
 	call      func(r *http.Request, args raw.Object) raw.Object
 }
 
@@ -59,20 +59,21 @@ func newWebAPI(w *workspace, d *delivery) webAPI {
 	}}
 }
 
-// granted are the scopes of the app.
+// granted lists the scopes of the app.
 var granted = []string{
 	"channels:history", "channels:read", "chat:write", "commands", "groups:history", "groups:read", "im:history", "im:read", "im:write",
 	"usergroups:read", "users:read", "users:read.email",
 }
 
-// yes reads a flag, which may be a text.
+// yes reads a boolean argument, which may be a text.
 func yes(a raw.Object, key string) bool {
 	return a[key] == true || raw.Str(a, key) == "true" || raw.Str(a, key) == "1"
 }
 
 func failure(code string) raw.Object { return raw.Object{"error": code} }
 
-// invalidArguments refuses a call. Each problem has a JSON pointer.
+// invalidArguments returns the error for invalid arguments. Each problem has a
+// JSON pointer.
 func invalidArguments(problems ...string) raw.Object {
 	return raw.Object{"error": "invalid_arguments", "response_metadata": raw.Object{"messages": problems}}
 }
@@ -151,7 +152,7 @@ func (api webAPI) authorize(kind, token string) string {
 	return "invalid_auth"
 }
 
-// pace returns the number of seconds that a caller has to wait, or 0.
+// pace returns the number of seconds that a caller must wait, or 0.
 func (api webAPI) pace(name string, t tier, args raw.Object) int {
 	api.Lock()
 	defer api.Unlock()
@@ -167,7 +168,7 @@ func (api webAPI) pace(name string, t tier, args raw.Object) int {
 	return 0
 }
 
-// barred returns the answer to a bot that lacks a scope or is not in a channel,
+// barred returns the error for a bot that lacks a scope or is not in a channel,
 // or nil.
 func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
 	if m.scope != "" && api.Fault(m.scope, "missing_scope") != nil {
@@ -217,14 +218,15 @@ func (api webAPI) damage(name string, args raw.Object) {
 	}
 }
 
-// arguments reads a form or JSON body, and the token. If it fails, it returns
-// the error code of the API in refused.
+// arguments reads the arguments and the token from a form or a JSON body. If it
+// fails, refused is the error code of the API.
 func arguments(r *http.Request) (args raw.Object, token, refused string) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		return formArguments(r)
 	}
 	args = raw.Object{}
-	if err := json.NewDecoder(r.Body).Decode(&args); err != nil && !errors.Is(err, io.EOF) { // no body: no arguments
+	// an empty body has no arguments
+	if err := json.NewDecoder(r.Body).Decode(&args); err != nil && !errors.Is(err, io.EOF) {
 		return nil, "", "invalid_json"
 	}
 	decode(args)
@@ -247,8 +249,8 @@ func formArguments(r *http.Request) (args raw.Object, token, refused string) {
 	return args, token, ""
 }
 
-// decode reads structured arguments that are JSON texts. What it cannot read
-// stays a text, which the method refuses.
+// decode decodes structured arguments that are JSON texts. A text that is not
+// JSON stays unchanged, and the method refuses it.
 func decode(args raw.Object) {
 	for _, name := range []string{"blocks", "view", "attachments", "metadata"} {
 		var parsed any

@@ -24,11 +24,12 @@ const (
 type kind struct {
 	on    surface
 	shape shape
-	// more checks what the shape cannot express. It may be nil.
+	// more checks conditions that the shape cannot express. It may be nil.
 	more func(c *checker, at string, o raw.Object)
 }
 
-// blockKinds are the blocks that Slack takes from apps.
+// blockKinds maps the types of blocks that Slack accepts from apps to their
+// shapes.
 var blockKinds map[string]kind
 
 func init() { // the blocks of a plan contain blocks
@@ -99,7 +100,7 @@ func size(blocks []any) int {
 	return length(b.String())
 }
 
-// block is the rule of a block.
+// block is the rule for a block.
 func block(c *checker, at string, v any) {
 	b, ok := v.(raw.Object)
 	if !ok {
@@ -130,7 +131,7 @@ func (c *checker) blockID(at string, v any) {
 	c.blockIDs[id] = true
 }
 
-// contextItem is the rule of an element of a context block.
+// contextItem is the rule for an element of a context block.
 func contextItem(c *checker, at string, v any) {
 	if o, ok := v.(raw.Object); ok && raw.Str(o, "type") == "image" {
 		elementIn(inContext)(c, at, v)
@@ -175,7 +176,7 @@ func (c *checker) allTables(at string, b raw.Object) {
 	}
 }
 
-// cell is the rule of a cell of a table.
+// cell is the rule for a cell of a table.
 func cell(c *checker, at string, v any) {
 	o, _ := v.(raw.Object)
 	switch kind := raw.Str(o, "type"); kind {
@@ -192,7 +193,7 @@ func cell(c *checker, at string, v any) {
 
 var columnSettings = objectOf(shape{"align": optional(oneOf("left", "center", "right")), "is_wrapped": optional(flag)})
 
-// column is the rule of the settings of a column. An empty column keeps the
+// column is the rule for the settings of a column. An empty column keeps the
 // defaults.
 func column(c *checker, at string, v any) {
 	if v != nil {
@@ -200,7 +201,7 @@ func column(c *checker, at string, v any) {
 	}
 }
 
-// tasks is the rule of the tasks of a plan.
+// tasks is the rule for the tasks of a plan.
 func tasks(c *checker, at string, v any) {
 	seen := map[string]bool{}
 	listOf(0, maxTasks, func(c *checker, at string, v any) {
@@ -218,7 +219,7 @@ func tasks(c *checker, at string, v any) {
 	})(c, at, v)
 }
 
-// source is the rule of a source of a task.
+// source is the rule for a source of a task.
 func source(c *checker, at string, v any) {
 	o, _ := v.(raw.Object)
 	if raw.Str(o, "type") != "url" {

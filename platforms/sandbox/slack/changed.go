@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// change is the event of a message that was edited or deleted:
+// change returns the event for a message that was edited or deleted:
 // docs.slack.dev/reference/events/message. The caller holds the lock.
 func (w *workspace) change(c *core.Chat, before, after raw.Object) raw.Object {
 	ts := w.stamp()
@@ -24,7 +24,7 @@ func (w *workspace) change(c *core.Chat, before, after raw.Object) raw.Object {
 	return out
 }
 
-// thread returns a copy of a message that names who started its thread.
+// thread returns a copy of a message with the author of its thread.
 func (w *workspace) thread(c *core.Chat, m raw.Object) raw.Object {
 	out := raw.Copy(m)
 	if first := c.Message(raw.Str(m, "thread_ts")); first != nil {
@@ -33,8 +33,8 @@ func (w *workspace) thread(c *core.Chat, m raw.Object) raw.Object {
 	return out
 }
 
-// remove deletes a message, as an administrator of the workspace can. The app learns
-// of it if it may read the conversation.
+// remove deletes a message in the way of a workspace administrator. The app
+// learns of it if it may read the conversation.
 func (cl client) remove(ctx context.Context, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	c := cl.Chats[a.Channel]
@@ -50,7 +50,7 @@ func (cl client) remove(ctx context.Context, a core.Action) (core.Reaction, erro
 	return core.Reaction{OK: true}, nil
 }
 
-// edit changes the text of a message of the member.
+// edit changes the text of a message by the member.
 func (cl client) edit(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	c := cl.Chats[a.Channel]
@@ -68,14 +68,15 @@ func (cl client) edit(ctx context.Context, m core.Account, a core.Action) (core.
 	return core.Reaction{OK: true}, nil
 }
 
-// hears tells the app of a message in a conversation that it may read.
+// hears tells the app about a message in a conversation that it may read.
 func (cl client) hears(ctx context.Context, c *core.Chat, content raw.Object) {
 	if cl.Fault(historyScope[channelType(c)], "missing_scope") == nil {
 		cl.tell(ctx, content)
 	}
 }
 
-// convert makes a public channel private. Its ID stays, and a message says so:
+// convert makes a public channel private. Its ID stays the same, and a message
+// announces the change:
 // docs.slack.dev/reference/events/message/channel_convert_to_private.
 func (cl client) convert(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()

@@ -22,17 +22,17 @@ func (w *workspace) userJSON(m core.Account) raw.Object {
 	return raw.Object{"id": m.ID, "username": m.Key, "name": m.Name, "team_id": w.teamOf(m)}
 }
 
-// A stage is what a member uses: a message, a modal or a Home tab.
+// A stage is the surface that a member uses: a message, a modal or a Home tab.
 type stage struct {
-	input                // without a key
+	input                // its key is empty
 	blocks  []raw.Object // all blocks
-	channel *core.Chat   // of a message
+	channel *core.Chat   // conversation of a message
 	message raw.Object
 	private bool  // only this member sees the message
 	view    *view // nil for a message
 }
 
-// stage finds what an action is about.
+// stage finds the surface of an action.
 func (cl client) stage(m core.Account, a core.Action) (stage, error) {
 	if a.View != "" {
 		v := cl.find(a.View)
@@ -55,7 +55,7 @@ func (cl client) stage(m core.Account, a core.Action) (stage, error) {
 	}, nil
 }
 
-// remember keeps the values that a member enters. It returns an error if the
+// remember stores the values that a member enters. It returns an error if the
 // client does not let the member enter them.
 func (cl client) remember(s stage, values map[string][]string) error {
 	if _, err := cl.state(slots(s.blocks), values, cl.choicesOf(s.input)); err != nil {
@@ -69,7 +69,7 @@ func (cl client) remember(s stage, values map[string][]string) error {
 }
 
 // values returns the state of the inputs of a stage. A value that a member
-// entered counts while its input takes it.
+// entered counts if its input still accepts it.
 func (cl client) values(s stage) (raw.Object, error) {
 	given := map[string][]string{}
 	all := slots(s.blocks)
@@ -123,7 +123,7 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	return r, nil
 }
 
-// payload returns the fields that every payload about a member has. The caller
+// payload returns the fields that all payloads about a member have. The caller
 // holds the lock.
 func (cl client) payload(kind string, m core.Account) raw.Object {
 	return raw.Object{
@@ -143,7 +143,7 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	}
 	given := maps.Clone(a.Values)
 	if option := found.option(given); option != nil {
-		delete(given, raw.Str(found.block, "block_id")) // the option of a menu that keeps nothing
+		delete(given, raw.Str(found.block, "block_id")) // the chosen option of a menu that keeps no state
 	}
 	if err := cl.remember(s, given); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error)
 	return payload, nil
 }
 
-// describe adds what a member clicked on to a payload.
+// describe adds the clicked surface to a payload.
 func (cl client) describe(payload raw.Object, m core.Account, s stage, values raw.Object) {
 	if s.view != nil {
 		payload["container"] = raw.Object{"type": "view", "view_id": s.view.ID}
@@ -173,14 +173,14 @@ func (cl client) describe(payload raw.Object, m core.Account, s stage, values ra
 	payload["container"], payload["channel"] = container, raw.Object{"id": s.channel.ID, "name": s.channel.Name}
 	payload["state"] = raw.Object{"values": values}
 	payload["response_url"] = cl.newURL(m.ID, s.channel.ID, ts)
-	if !s.private { // Slack does not send ephemeral messages
+	if !s.private { // Slack does not include ephemeral messages
 		payload["message"] = raw.Copy(s.message)
 	}
 }
 
-// suggest asks the app for the options of external selects, as the client does
-// while a member types. The entered text chooses the option with that value or
-// that label, or else the first one.
+// suggest asks the app for the options of external selects, like a client while
+// a member types. The entered text chooses the option with that value or that
+// label, or otherwise the first option.
 func (cl client) suggest(ctx context.Context, m core.Account, a core.Action) error {
 	cl.Lock()
 	s, err := cl.stage(m, a)
@@ -235,7 +235,7 @@ func (cl client) suggestions(ctx context.Context, m core.Account, s stage, in sl
 	return core.Options(answer), nil
 }
 
-// closest returns the value of the option that a text means, or "".
+// closest returns the value of the option that a text refers to, or "".
 func closest(options []raw.Object, text string) string {
 	best := ""
 	for _, o := range options {

@@ -7,17 +7,17 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// A control is an interactive element. If it is a menu that keeps nothing, it
-// may stand for one item of the menu.
+// A control is an interactive element. If the element is a menu that keeps no
+// state, a control may be a single item of the menu.
 type control struct {
 	id, label      string
 	block, element raw.Object
-	item           raw.Object // an option, or a feedback button
+	item           raw.Object // option or feedback button
 }
 
 // controls lists the interactive elements of blocks. The ID of a control is its
-// action ID. If several have the same, it begins with the ID of the block. The
-// ID of an item of a menu ends with the value of the item.
+// action ID. If several controls have the same action ID, the ID of the block
+// precedes it. The ID of a menu item ends with the value of the item.
 func controls(blocks []raw.Object) []control {
 	var out []control
 	seen := map[string]int{}
@@ -37,7 +37,7 @@ func controls(blocks []raw.Object) []control {
 	return out
 }
 
-// labelOf returns the text by which a member knows an element.
+// labelOf returns the visible label of an element.
 func labelOf(b, e raw.Object) string {
 	for _, o := range []raw.Object{raw.Sub(e, "text"), raw.Sub(b, "label"), raw.Sub(e, "placeholder")} {
 		if o != nil {
@@ -47,7 +47,7 @@ func labelOf(b, e raw.Object) string {
 	return ""
 }
 
-// items returns the items of a menu that keeps nothing, each as a control.
+// items returns the items of a menu that keeps no state, each as a control.
 func (c control) items() []control {
 	var all []raw.Object
 	switch raw.Str(c.element, "type") {
@@ -65,8 +65,9 @@ func (c control) items() []control {
 	return out
 }
 
-// findControl finds a control by its ID. An action ID that several controls
-// have means the first one, and the ID of the block may always be in front.
+// findControl finds a control by its ID. If several controls have the action
+// ID, it returns the first. The ID of the block may always precede the action
+// ID.
 func findControl(blocks []raw.Object, id string) (control, bool) {
 	for _, c := range controls(blocks) {
 		action := raw.Str(c.element, "action_id")
@@ -81,7 +82,7 @@ func findControl(blocks []raw.Object, id string) (control, bool) {
 	return control{}, false
 }
 
-// option returns the chosen item of a menu that keeps nothing, or nil.
+// option returns the chosen item of a menu that keeps no state, or nil.
 func (c control) option(values map[string][]string) raw.Object {
 	if c.item != nil {
 		return c.item
@@ -96,7 +97,7 @@ func (c control) option(values map[string][]string) raw.Object {
 	return nil
 }
 
-// echoed are the fields of an element that Slack repeats in the payload.
+// echoed lists the fields of an element that Slack repeats in the payload.
 var echoed = []string{
 	"text", "value", "style", "url", "placeholder", "initial_option", "initial_options", "initial_user", "initial_users",
 	"initial_conversation", "initial_channel", "initial_date", "initial_time", "initial_date_time",

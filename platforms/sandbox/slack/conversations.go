@@ -49,7 +49,7 @@ func (api conversationsAPI) open(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"channel": raw.Object{"id": c.ID}}
 }
 
-// list lists the conversations of the types that the call names.
+// list lists the conversations of the requested types.
 func (api conversationsAPI) list(_ *http.Request, a raw.Object) raw.Object {
 	types := raw.Str(a, "types")
 	if types == "" {
@@ -92,12 +92,13 @@ func (api conversationsAPI) history(_ *http.Request, a raw.Object) raw.Object {
 	return paged(a, "messages", out, maxHistory)
 }
 
-// shownInChannel reports whether a message is outside of threads, or in both.
+// shownInChannel reports whether the channel shows a message, rather than only
+// a thread.
 func shownInChannel(m raw.Object) bool {
 	return raw.Str(m, "thread_ts") == "" || raw.Str(m, "subtype") == "thread_broadcast"
 }
 
-// within reports whether a timestamp is in the range that a call asks for.
+// within reports whether a timestamp is in the requested range.
 func within(a raw.Object, ts string) bool {
 	inclusive := yes(a, "inclusive")
 	oldest, latest := raw.Text(a["oldest"]), raw.Text(a["latest"])
@@ -110,8 +111,8 @@ func within(a raw.Object, ts string) bool {
 	return at > from && (to == 0 || at < to)
 }
 
-// listed returns a message as lists contain it: the root of a thread with what
-// the thread contains, and metadata only if the call asks for it.
+// listed returns a message in the format of lists. The root of a thread has a
+// summary of the thread. The message has metadata only if the call requests it.
 func listed(c *core.Chat, m, a raw.Object) raw.Object {
 	out := raw.Copy(m)
 	if !yes(a, "include_all_metadata") {
@@ -134,7 +135,7 @@ func listed(c *core.Chat, m, a raw.Object) raw.Object {
 	return out
 }
 
-// paged returns a part of a list: at most limit items after the cursor.
+// paged returns a page of a list: at most limit items after the cursor.
 func paged(a raw.Object, name string, all []any, limit int) raw.Object {
 	if n, err := strconv.Atoi(raw.Text(a["limit"])); err == nil && n > 0 {
 		limit = min(n, maxPage)

@@ -21,7 +21,7 @@ type delivery struct {
 	*core.Base
 	url     string
 	sockets map[*socket]bool
-	tickets map[string]bool // of sockets that may be opened
+	tickets map[string]bool // tickets for sockets that may be opened
 	turn    int             // selects the socket for the next payload
 }
 
@@ -53,7 +53,7 @@ func (d *delivery) deliver(ctx context.Context, payload raw.Object) (json.RawMes
 	return answer, err
 }
 
-// Sign signs a request body as Slack does.
+// Sign signs a request body like Slack.
 func Sign(h http.Header, secret string, at time.Time, body []byte) {
 	ts := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -25,7 +25,7 @@ const (
 	inMenus = inSection | inActions | inInput
 )
 
-// An elementKind is a type of element and the parts that take it.
+// An elementKind is a type of element with the parts that accept it.
 type elementKind struct {
 	in part
 	kind
@@ -53,7 +53,9 @@ var (
 	}))
 	here  = shape{"default_to_current_conversation": optional(flag), "filter": filter}
 	reply = shape{"response_url_enabled": optional(flag)}
-	query = optional(integer(0, math.MaxInt32)) // characters before an external select asks for options
+	// characters that a member must type before an external select asks for
+	// options
+	query = optional(integer(0, math.MaxInt32))
 	some  = optional(listOf(0, math.MaxInt32, anyText))
 	timed = optional(matching(isTime("15:04")))
 	dated = optional(matching(isTime(time.DateOnly)))
@@ -126,7 +128,7 @@ var elementKinds = map[string]elementKind{
 	})}},
 }
 
-// elementIn is the rule of an element in a part of a block.
+// elementIn is the rule for an element in a part of a block.
 func elementIn(in part) rule {
 	return func(c *checker, at string, v any) {
 		e, ok := v.(raw.Object)
@@ -153,7 +155,7 @@ func elementIn(in part) rule {
 	}
 }
 
-// anything is the rule of a field that the kind checks as a whole.
+// anything is the rule for a field that only the complete kind can check.
 func anything(*checker, string, any) {}
 
 func (c *checker) actionID(at string, v any) {
@@ -178,7 +180,7 @@ var confirm = objectOf(shape{
 	"confirm": required(plain(maxConfirm)), "deny": required(plain(maxConfirm)), "style": optional(oneOf("primary", "danger")),
 })
 
-// opinion is the rule of one of the two feedback buttons.
+// opinion is the rule for each of the two feedback buttons.
 var opinion = objectOf(shape{
 	"text": required(plain(maxButton)), "value": required(text(1, maxButtonValue)), "accessibility_label": optional(text(0, maxButton)),
 })
@@ -204,7 +206,7 @@ func ranged(c *checker, at string, e raw.Object) {
 	}
 }
 
-// option is the shape of an option whose texts have one of these types.
+// option is the shape of an option. Kinds lists the types of its texts.
 func option(kinds ...string) shape {
 	return shape{
 		"text": required(textObject(maxOption, kinds...)), "value": required(text(1, maxOptionValue)),
@@ -251,7 +253,7 @@ func (c *checker) options(at string, options []any, most int, single rule, seen 
 	})(c, at+"/options", options)
 }
 
-// initial checks that the initial options are options.
+// initial checks that the initial options are among the options.
 func (c *checker) initial(at string, e raw.Object) {
 	initial := slices.Clone(raw.List(e, "initial_options"))
 	if o, ok := e["initial_option"]; ok {

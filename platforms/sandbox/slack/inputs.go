@@ -22,9 +22,9 @@ func elements(b raw.Object) []raw.Object {
 	return out
 }
 
-// stateKinds are the elements that keep what a member entered: the field of the
-// initial value and the field of the state. The state of an element with a
-// plural field is a list.
+// stateKinds maps the elements that keep a member's input to two fields: the
+// field of the initial value, and the field of the state. The state of an
+// element with a plural field is a list.
 var stateKinds = map[string][2]string{
 	"plain_text_input": {"initial_value", "value"}, "number_input": {"initial_value", "value"},
 	"email_text_input": {"initial_value", "value"}, "url_text_input": {"initial_value", "value"},
@@ -41,8 +41,9 @@ var stateKinds = map[string][2]string{
 	"multi_channels_select":      {"initial_channels", "selected_channels"},
 }
 
-// A slot is an element that keeps what a member entered. Its key is the ID of
-// its block, or also its action ID if the block has several such elements.
+// A slot is an element that keeps a member's input. Its key is the ID of its
+// block. If the block has several such elements, the key also has the action
+// ID.
 type slot struct {
 	key     string
 	block   raw.Object
@@ -68,8 +69,8 @@ func slots(blocks []raw.Object) []slot {
 	return out
 }
 
-// state returns the state of every element that has one: what the member
-// entered, or the initial value. Options finds the options of a slot.
+// state returns the state of every element that has one: the member's input, or
+// the initial value. Options finds the options of a slot.
 func (cl client) state(all []slot, given map[string][]string, options func(slot) []raw.Object) (raw.Object, error) {
 	values := raw.Object{}
 	known := map[string]bool{}
@@ -132,7 +133,7 @@ func (cl client) elementState(e raw.Object, given []string, set bool, options []
 	return raw.Object{"type": kind, names[1]: chosen[0]}, nil
 }
 
-// readers read what a member types into an element.
+// readers convert the text that a member types into an element.
 var readers = map[string]func(text string) (any, error){
 	"datepicker":       func(s string) (any, error) { _, err := time.Parse(time.DateOnly, s); return s, err },
 	"timepicker":       func(s string) (any, error) { _, err := time.Parse("15:04", s); return s, err },
@@ -154,7 +155,7 @@ func seconds(s string) (any, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 
-// entry returns the value that an element keeps if a member enters a text, or
+// entry returns the value of an element after a member enters a text, or
 // chooses the option with that value.
 func (cl client) entry(kind string, e raw.Object, text string, options []raw.Object) (any, error) {
 	if read := readers[kind]; read != nil {

@@ -17,15 +17,15 @@ const (
 	maxActions        = 25 // elements of an actions block
 	maxContextActions = 5
 	maxAlert          = 200
-	maxMarkdown       = 12_000 // of all Markdown blocks together
-	maxRows           = 100    // of a table
+	maxMarkdown       = 12_000 // all Markdown blocks together
+	maxRows           = 100    // rows of a table
 	maxColumns        = 20
-	maxTable          = 10_000 // of all cells together
-	maxTasks          = 50     // of a plan
+	maxTable          = 10_000 // all cells together
+	maxTasks          = 50     // tasks of a plan
 	maxURL            = 3000
 	maxLabel          = 2000
 	maxHint           = 2000
-	maxIndent         = 8 // of a rich text list
+	maxIndent         = 8 // rich text list
 
 	// reference/block-kit/block-elements and
 	// reference/block-kit/composition-objects
@@ -33,22 +33,22 @@ const (
 	maxPlaceholder  = 150
 	maxButton       = 75
 	maxButtonValue  = 2000
-	maxSelect       = 100 // options of a select, and of one of its groups
+	maxSelect       = 100 // options of a select, or of one of its groups
 	maxGroups       = 100
 	maxRadio        = 10 // options of radio buttons and checkboxes
 	maxOverflow     = 5
-	maxFiles        = 10            // of a file input
-	minSeconds      = 1_000_000_000 // of a time: 10 digits
+	maxFiles        = 10            // files of a file input
+	minSeconds      = 1_000_000_000 // a Unix time has 10 digits
 	maxSeconds      = 9_999_999_999
 	maxConfirmTitle = 100
 	maxConfirmText  = 300
-	maxConfirm      = 30 // the two buttons
-	maxOption       = 75 // text, description and label of a group
+	maxConfirm      = 30 // both buttons
+	maxOption       = 75 // text, description, and label of a group
 	maxOptionValue  = 150
 	maxInput        = 3000
 
 	// reference/views/modal-views and reference/methods/views.open
-	maxTitle      = 24 // also of submit and close
+	maxTitle      = 24 // also for submit and close
 	maxMetadata   = 3000
 	maxCallbackID = 255
 	maxView       = 250_000 // bytes of JSON
@@ -56,15 +56,15 @@ const (
 	// reference/methods/chat.postMessage and reference/methods/chat.update
 	maxPostText   = 40_000
 	maxUpdateText = 4000
-	// maxBlocksSize is the limit of all blocks of a message together. Slack
-	// does not publish it. Developers of bots measured it.
+	// maxBlocksSize limits the total size of the blocks of a message. Slack
+	// does not publish it. Developers of bots have measured it.
 	maxBlocksSize = 13_200
 
 	maxAttachments     = 100
 	maxMessageMetadata = 16_000 // bytes of JSON; Slack does not publish it
 
-	// reference/methods/conversations.history and the other lists: items on a
-	// page by default, and at most
+	// reference/methods/conversations.history and the other lists: default and
+	// maximum number of items on a page
 	maxHistory = 100
 	maxPage    = 1000
 
@@ -75,27 +75,27 @@ const (
 
 	// apis/events-api/using-socket-mode
 	maxSockets = 10
-	maxAck     = 20_480 // bytes of an answer in an acknowledgment; Slack drops longer ones silently
+	maxAck     = 20_480 // bytes of a response in an acknowledgment; Slack silently drops longer ones
 
 	// interactivity/handling-user-interaction
 	responseUses = 5
 	responseTTL  = 30 * time.Minute
 	triggerTTL   = 3 * time.Second // lifetime of a trigger
-	answerWithin = 3 * time.Second // time limit for the answer to a payload
+	answerWithin = 3 * time.Second // time limit for the response to a payload
 )
 
-// A tier is the rate limit of a method, in calls a second and calls at once:
-// apis/web-api/rate-limits.
+// A tier is the rate limit of a method, in calls per second and size of a
+// burst: apis/web-api/rate-limits.
 type tier struct{ rate, burst float64 }
 
 var (
 	tier2       = tier{20. / 60, 20}
 	tier3       = tier{50. / 60, 50}
 	tier4       = tier{100. / 60, 100}
-	tierPost    = tier{1, 5}    // of one channel: one a second, with short bursts
-	tierSpecial = tier{10, 100} // auth.test: hundreds a minute
+	tierPost    = tier{1, 5}    // one per second in a channel, with short bursts
+	tierSpecial = tier{10, 100} // auth.test: hundreds per minute
 )
 
-// maxPosts is the limit of chat.postMessage in all channels in a minute:
+// maxPosts is the limit of chat.postMessage in all channels per minute:
 // "several hundred".
 const maxPosts = 600

@@ -54,7 +54,7 @@ func content(a, m raw.Object) raw.Object {
 }
 
 // CheckMessage returns the reasons why Slack would refuse the text, the blocks
-// and the attachments of a message that is posted and edited.
+// and the attachments of a message, both for posting and for editing.
 func CheckMessage(encoded []byte) []string {
 	var a raw.Object
 	if err := json.Unmarshal(encoded, &a); err != nil {
@@ -62,7 +62,7 @@ func CheckMessage(encoded []byte) []string {
 	}
 	bad := content(a, raw.Object{})
 	switch {
-	case raw.Runes(raw.Str(a, "text")) > maxUpdateText: // less than maxPostText
+	case raw.Runes(raw.Str(a, "text")) > maxUpdateText: // smaller than maxPostText
 		return []string{"msg_too_long"}
 	case bad == nil:
 		return nil
@@ -173,14 +173,14 @@ func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 }
 
 func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")] // not a user id: updates need the D… id
+	c := api.Chats[raw.Str(a, "channel")] // updates need the D… ID, not the user ID
 	n := c.Find(raw.Str(a, "ts"))
 	if n < 0 {
 		return failure("message_not_found")
 	}
 	m := raw.Copy(c.Messages[n])
 	if raw.Str(m, "user") != BotUser {
-		return failure("cant_update_message") // also the tombstone of a deleted message
+		return failure("cant_update_message") // this includes the tombstone of a deleted message
 	}
 	if raw.Runes(raw.Str(a, "text")) > maxUpdateText {
 		return failure("msg_too_long")

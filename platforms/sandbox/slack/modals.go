@@ -11,11 +11,11 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// closeAll is the text of the action that closes all modals, as the X does. The
-// button in the corner below goes back to the modal underneath.
+// closeAll is the text of the action that closes all modals, like the X. The
+// close button at the bottom returns to the previous modal.
 const closeAll = "all"
 
-// close closes a modal. The app learns of it if it asked for that.
+// close closes a modal. The app learns of it if it has requested that.
 func (cl client) close(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	v := cl.find(a.View)
@@ -35,7 +35,7 @@ func (cl client) close(ctx context.Context, m core.Account, a core.Action) (core
 	cl.Touch()
 	cl.Unlock()
 	if told {
-		_, _ = cl.delivery.deliver(ctx, payload) // the member does not notice
+		_, _ = cl.delivery.deliver(ctx, payload) // the member does not notice a failure
 	}
 	return r, nil
 }
@@ -66,8 +66,8 @@ func (cl client) submit(ctx context.Context, m core.Account, a core.Action) (cor
 	return cl.answered(m, v, answer), nil
 }
 
-// viewSubmission returns the payload for the app, or in errs the errors that
-// the client finds itself.
+// viewSubmission returns the payload for the app. If the client itself finds
+// errors, it returns these in errs.
 func (cl client) viewSubmission(
 	m core.Account, a core.Action,
 ) (v *view, payload raw.Object, errs map[string]string, err error) {
@@ -97,8 +97,8 @@ func (cl client) viewSubmission(
 	return v, payload, nil, nil
 }
 
-// responseURLs returns the addresses for the conversations that the member
-// chose for answers.
+// responseURLs returns the response URLs for the conversations that the member
+// chose.
 func (cl client) responseURLs(m core.Account, blocks []raw.Object, values raw.Object) []any {
 	out := []any{}
 	for _, b := range blocks {
@@ -120,7 +120,7 @@ func (cl client) responseURLs(m core.Account, blocks []raw.Object, values raw.Ob
 
 const trouble = "We had some trouble connecting. Try again?"
 
-// answered applies the app's answer to a view submission.
+// answered applies the app's response to a view submission.
 func (cl client) answered(m core.Account, v *view, body json.RawMessage) core.Reaction {
 	var a struct {
 		Action string            `json:"response_action"`

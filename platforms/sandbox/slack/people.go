@@ -71,10 +71,10 @@ func (cl client) openHome(ctx context.Context, m core.Account) (core.Reaction, e
 	return core.Reaction{OK: true}, nil
 }
 
-// send posts a message of a member: to the channel, or to the thread of a
-// message. The bot receives it as an event, and as another
-// one if it mentions the bot. The value subtype is the subtype of the message, of
-// which file_share needs no text.
+// send posts a message of a member to the channel, or to the thread of a
+// message. The bot receives it as an event, and as another event if it mentions
+// the bot. The value subtype is the subtype of the message. A message with
+// subtype file_share needs no text.
 func (cl client) send(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	c := cl.Chats[a.Channel]
@@ -131,8 +131,8 @@ func (cl client) tell(ctx context.Context, content raw.Object) {
 	_, _ = cl.delivery.deliver(ctx, event(content))
 }
 
-// historyScope is the scope without which the app does not learn of the messages
-// in a conversation, by type.
+// historyScope maps types of conversations to the scope that the app needs to
+// learn of their messages.
 var historyScope = map[string]string{"im": "im:history", "channel": "channels:history", "group": "groups:history"}
 
 func channelType(c *core.Chat) string {

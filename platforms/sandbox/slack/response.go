@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// responseURL is an address where an app may answer an interaction.
+// responseURL is an address at which an app may respond to an interaction.
 type responseURL struct {
 	user, channel, ts string
 	uses              int
@@ -55,10 +55,10 @@ func (w *workspace) responseURL(rw http.ResponseWriter, r *http.Request) {
 	}
 	accepted(nil)
 	w.Touch()
-	_, _ = io.WriteString(rw, "ok") // the app has gone
+	_, _ = io.WriteString(rw, "ok") // the app may have disconnected
 }
 
-// respond carries out an answer of the app. It returns the error of the API, or
+// respond applies a response of the app. It returns the error of the API, or
 // nil.
 func (w *workspace) respond(u responseURL, a raw.Object) raw.Object {
 	c := w.Chats[u.channel]

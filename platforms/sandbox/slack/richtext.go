@@ -37,8 +37,8 @@ var (
 	border = optional(integer(0, 1))
 )
 
-// richKinds are the elements of a rich text block. richBlockKinds is that block
-// inside another object.
+// richKinds are the elements of a rich text block. richBlockKinds is a rich
+// text block inside another object.
 var richKinds, richBlockKinds map[string]shape
 
 func init() { // a list contains elements
@@ -59,7 +59,7 @@ func init() { // a list contains elements
 	}
 }
 
-// filledText is the rule of the text of a leaf.
+// filledText is the rule for the text of a leaf.
 func filledText(c *checker, at string, v any) {
 	if s, ok := v.(string); !ok || s == "" {
 		c.fail(at, "must be more than 0 characters")
@@ -72,7 +72,7 @@ func indent(c *checker, at string, v any) {
 	}
 }
 
-// typedAs is the rule of an object whose type selects its shape.
+// typedAs is the rule for an object whose type selects its shape.
 func typedAs(c *checker, at string, v any, kinds map[string]shape) {
 	o, ok := v.(raw.Object)
 	s, known := kinds[raw.Str(o, "type")]
@@ -83,7 +83,7 @@ func typedAs(c *checker, at string, v any, kinds map[string]shape) {
 	c.object(at, o, s)
 }
 
-// richBlock is the rule of a rich text block inside another object.
+// richBlock is the rule for a rich text block inside another object.
 func richBlock(c *checker, at string, v any) {
 	typedAs(c, at, v, richBlockKinds)
 }
@@ -98,7 +98,7 @@ func listItem(c *checker, at string, v any) {
 	richElement(c, at, v)
 }
 
-// leaves is the rule of the content of a line.
+// leaves is the rule for the content of a line.
 func leaves(c *checker, at string, v any) {
 	if l, ok := v.([]any); ok && len(l) == 0 {
 		c.fail(at, "must not be empty")

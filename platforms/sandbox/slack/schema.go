@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// checker collects the mistakes that Slack would refuse, each with a JSON
-// pointer.
+// checker collects the mistakes for which Slack would refuse a payload, each
+// with a JSON pointer.
 type checker struct {
 	problems []string
 	on       surface
@@ -24,7 +24,7 @@ type checker struct {
 	tables   int
 }
 
-// A rule checks one value of a payload.
+// A rule checks a value of a payload.
 type rule func(c *checker, at string, v any)
 
 // A field is a field of an object. Slack refuses every other field.
@@ -33,13 +33,14 @@ type field struct {
 	required bool
 }
 
-// A shape is the fields of an object, without its type.
+// A shape maps the fields of an object to their rules. It does not contain the
+// field type.
 type shape map[string]field
 
 func required(r rule) field { return field{r, true} }
 func optional(r rule) field { return field{r, false} }
 
-// with returns a shape with more fields.
+// with returns a shape with additional fields.
 func (s shape) with(more shape) shape {
 	out := make(shape, len(s)+len(more))
 	maps.Copy(out, s)
@@ -70,7 +71,7 @@ func (c *checker) object(at string, o raw.Object, s shape) {
 	}
 }
 
-// objectOf is the rule of an object without a type.
+// objectOf is the rule for an object without a type.
 func objectOf(s shape) rule {
 	return func(c *checker, at string, v any) {
 		o, ok := v.(raw.Object)
@@ -82,7 +83,7 @@ func objectOf(s shape) rule {
 	}
 }
 
-// listOf is the rule of an array.
+// listOf is the rule for an array.
 func listOf(least, most int, item rule) rule {
 	return func(c *checker, at string, v any) {
 		items, ok := v.([]any)
@@ -120,7 +121,7 @@ var (
 // strictest of the known ways to count.
 func length(s string) int { return units(escaper.Replace(unescaper.Replace(s))) }
 
-// text is the rule of a string.
+// text is the rule for a string.
 func text(least, most int) rule {
 	return func(c *checker, at string, v any) {
 		s, ok := v.(string)
@@ -186,7 +187,7 @@ var (
 	mrkdwn    = shape{"text": required(text(0, math.MaxInt32)), "verbatim": optional(flag)}
 )
 
-// textObject is the rule of a text object. Kinds lists the allowed types.
+// textObject is the rule for a text object. Kinds lists the allowed types.
 func textObject(most int, kinds ...string) rule {
 	return func(c *checker, at string, v any) {
 		o, ok := v.(raw.Object)
@@ -216,7 +217,7 @@ func textObject(most int, kinds ...string) rule {
 func plain(most int) rule { return textObject(most, "plain_text") }
 func prose(most int) rule { return textObject(most, "plain_text", "mrkdwn") }
 
-// hasOneOf checks that exactly one of two fields is given.
+// hasOneOf checks that exactly one of two fields is set.
 func (c *checker) hasOneOf(at string, o raw.Object, a, b string) {
 	if (o[a] == nil) == (o[b] == nil) {
 		c.fail(at, "exactly one of %s and %s is needed", a, b)

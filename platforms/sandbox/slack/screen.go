@@ -21,8 +21,8 @@ func (e *Emulator) Inputs(id string) ([]core.Input, bool) {
 	return inputs(raw.Copy(v.View)), true
 }
 
-// inputs returns the elements of a view or a message that keep what a member
-// enters.
+// inputs returns the elements of a view or a message that keep a member's
+// input.
 func inputs(of raw.Object) []core.Input {
 	var out []core.Input
 	for _, s := range slots(raw.Objects(of, "blocks")) {
@@ -31,8 +31,8 @@ func inputs(of raw.Object) []core.Input {
 	return out
 }
 
-// Pick implements core.Screen. An input keeps the options until the click. Any
-// other element sends them at once.
+// Pick implements core.Screen. An input keeps the chosen options until the
+// click. Any other element sends them at once.
 func (e *Emulator) Pick(
 	ctx context.Context, as string, at core.Place, labels []string, submit string,
 ) (core.Reaction, error) {

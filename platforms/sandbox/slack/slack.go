@@ -3,13 +3,14 @@
 // do in the client. SDKs connect to it unchanged.
 //
 // Code belongs here if it is specific to Slack. Each file holds one family of
-// methods, and limits.go holds every limit with its source. Code that holds for
-// every chat service belongs to the core. The package does not know any bot or
-// any other emulator.
+// methods, and limits.go holds every limit with its source. Code that applies
+// to every chat service belongs to the core. The package does not know any bot
+// or any other emulator.
 //
-// The fault missing_scope takes the scope that Method names from the bot,
-// not_member takes the account that Method names out of the channels, foreign,
-// guest, robot and unconfirmed change what it is, and thread_locked locks the threads of the channel that Method names.
+// It has additional faults, which apply to the value of Method. missing_scope
+// removes that scope from the bot. not_member removes that account from the
+// channels. foreign, guest, robot and unconfirmed change the kind of that
+// account. thread_locked locks the threads of that channel.
 package slack
 
 import (
@@ -30,13 +31,13 @@ const (
 	SigningSecret = "sandbox-slack-signing-secret"
 	Channel       = "C0DEPLOYS1"
 	BotUser       = "U0BOT00000"
-	UserGroup     = "S0SRE00001" // without members at first
+	UserGroup     = "S0SRE00001" // has no members at first
 )
 
 const (
 	otherChannel = "C0ONCALL02"
 	team         = "T0SANDBOX"
-	partner      = "T0PARTNER" // another workspace, with which the channels are shared
+	partner      = "T0PARTNER" // another workspace that shares the channels
 	app          = "A0SANDBOX"
 	bot          = "B0SANDBOX"
 )
@@ -73,8 +74,8 @@ func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
-// At learns from any request to the sandbox where bots reach it. Response URLs
-// begin with that.
+// At remembers the address of the sandbox in a request. Response URLs start
+// with this address.
 func (e *Emulator) At(r *http.Request) {
 	e.Lock()
 	defer e.Unlock()

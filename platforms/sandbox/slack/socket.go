@@ -63,8 +63,8 @@ func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
 	s.read(ctx)
 }
 
-// greet tells the app that it is connected. From then on, the connection gets events
-// and can be ended.
+// greet tells the app that it is connected. After this, the connection gets
+// events and can be ended.
 func (d *delivery) greet(ctx context.Context, s *socket, connections int) error {
 	d.Lock()
 	defer d.Unlock()
@@ -132,7 +132,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	if len(all) == 0 {
 		return nil, core.ErrNoReceiver
 	}
-	s := all[turn%len(all)] // Slack promises no order
+	s := all[turn%len(all)] // Slack guarantees no order
 	id := uuid.NewString()
 	ch := make(chan json.RawMessage, 1)
 	s.mu.Lock()
@@ -147,7 +147,7 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	}
 	envelope := raw.Object{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": accepts}
 	if err := wsjson.Write(ctx, s.conn, envelope); err != nil {
-		return nil, core.ErrNoReceiver // the app has just gone
+		return nil, core.ErrNoReceiver // the app has disconnected
 	}
 	select {
 	case answer := <-ch:
@@ -157,14 +157,15 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	}
 }
 
-// disconnect closes every socket after telling them why. Slack sends a close frame.
+// disconnect tells the app the reason and closes every socket. Slack sends a
+// close frame.
 func (d *delivery) disconnect(ctx context.Context, reason string) {
 	d.Lock()
 	all := d.all()
 	d.Unlock()
 	for _, s := range all {
 		notice := raw.Object{"type": "disconnect", "reason": reason, "debug_info": raw.Object{"host": "applink-sandbox"}}
-		_ = wsjson.Write(ctx, s.conn, notice) // it may be gone
+		_ = wsjson.Write(ctx, s.conn, notice) // the connection may have ended
 		go s.conn.Close(websocket.StatusNormalClosure, "")
 	}
 }

@@ -18,14 +18,14 @@ type view struct {
 	View     raw.Object
 	Errors   map[string]string
 	Hash     string
-	root     string // the first view of the stack
+	root     string // ID of the first view of the stack
 	previous string
 }
 
-// stack is the modals that a member has open, the one on top last.
+// stack holds the open modals of a member. The visible modal is last.
 type stack []*view
 
-// newView returns a view that no one sees yet.
+// newView returns a view that is not visible yet.
 func (w *workspace) newView(user string, content raw.Object) *view {
 	v := &view{ID: "V" + strconv.FormatInt(w.Next(), 10), User: user}
 	v.root = v.ID
@@ -33,15 +33,15 @@ func (w *workspace) newView(user string, content raw.Object) *view {
 	return v
 }
 
-// open shows a modal instead of the modals that the member has open.
+// open shows a modal and closes all other modals of the member.
 func (w *workspace) open(user string, content raw.Object) *view {
 	v := w.newView(user, content)
 	w.stacks[user] = stack{v}
 	return v
 }
 
-// push shows a modal above the one that the member sees. It returns nil if
-// there is no room.
+// push shows a modal above the visible modal of a member. It returns nil if the
+// stack is full.
 func (w *workspace) push(user string, content raw.Object) *view {
 	s := w.stacks[user]
 	if len(s) >= maxStack {
@@ -53,7 +53,7 @@ func (w *workspace) push(user string, content raw.Object) *view {
 	return v
 }
 
-// pop closes a view and those above it.
+// pop closes a view and all views above it.
 func (w *workspace) pop(v *view) {
 	s := w.stacks[v.User]
 	if n := slices.Index(s, v); n > 0 {
@@ -63,7 +63,7 @@ func (w *workspace) pop(v *view) {
 	}
 }
 
-// top returns the modal that a member sees, or nil.
+// top returns the visible modal of a member, or nil.
 func (w *workspace) top(user string) *view {
 	if s := w.stacks[user]; len(s) > 0 {
 		return s[len(s)-1]
@@ -91,7 +91,7 @@ func (w *workspace) find(id string) *view {
 	return w.modal(func(v *view) bool { return v.ID == id })
 }
 
-// external returns the view that a bot named itself, or nil.
+// external returns the view with an external ID, or nil.
 func (w *workspace) external(id string) *view {
 	named := func(v *view) bool { return id != "" && raw.Str(v.View, "external_id") == id }
 	for _, v := range w.homes {
@@ -102,19 +102,19 @@ func (w *workspace) external(id string) *view {
 	return w.modal(named)
 }
 
-// replace shows other content in a view.
+// replace replaces the content of a view.
 func (v *view) replace(with raw.Object) {
 	named(raw.List(with, "blocks"))
 	v.View, v.Hash, v.Errors = with, uuid.NewString(), nil
 }
 
-// viewDefaults are the fields of a view that a bot may omit.
+// viewDefaults holds the fields of a view that a bot may omit.
 var viewDefaults = raw.Object{
 	"callback_id": "", "private_metadata": "", "external_id": "", "clear_on_close": false, "notify_on_close": false,
 	"close": nil, "submit": nil,
 }
 
-// json returns the view in the format of payloads and answers.
+// json returns the view in the format of payloads and responses.
 func (v *view) json(values raw.Object) raw.Object {
 	out := raw.Copy(v.View)
 	for name, value := range viewDefaults {
@@ -134,7 +134,7 @@ func (v *view) json(values raw.Object) raw.Object {
 	return out
 }
 
-// named gives blocks and their elements the IDs that the bot did not choose.
+// named gives IDs to blocks and elements without an ID from the bot.
 func named(blocks []any) {
 	for _, b := range raw.All(blocks) {
 		if raw.Str(b, "block_id") == "" {
@@ -162,7 +162,8 @@ func (w *workspace) trigger(user string) string {
 	return id
 }
 
-// useTrigger consumes a trigger and returns its user. A trigger works once.
+// useTrigger consumes a trigger and returns its user. A trigger works only
+// once.
 func (w *workspace) useTrigger(id string) (user string, bad raw.Object) {
 	t, ok := w.triggers[id]
 	switch {

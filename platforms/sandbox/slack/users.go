@@ -19,7 +19,7 @@ func (api usersAPI) authTest(*http.Request, raw.Object) raw.Object {
 	}
 }
 
-// test is the method api.test: it returns its arguments.
+// test implements the method api.test, which returns its arguments.
 func (api usersAPI) test(_ *http.Request, a raw.Object) raw.Object {
 	if code := raw.Str(a, "error"); code != "" {
 		return raw.Object{"error": code, "args": a}
@@ -27,7 +27,8 @@ func (api usersAPI) test(_ *http.Request, a raw.Object) raw.Object {
 	return raw.Object{"args": a}
 }
 
-// is reports whether a fault of a kind names an account. The caller holds the lock.
+// is reports whether a fault of a kind names an account. The caller holds the
+// lock.
 func (w *workspace) is(kind string, m core.Account) bool { return slices.Contains(w.Named(kind), m.ID) }
 
 // teamOf returns the workspace of an account. The caller holds the lock.

@@ -77,7 +77,7 @@ func checkedView(a raw.Object, kind string) (v, bad raw.Object) {
 	return v, nil
 }
 
-// missing refuses a call without an argument.
+// missing returns the error for a call without an argument.
 func missing(name string) raw.Object {
 	return invalidArguments(fmt.Sprintf("[ERROR] missing required field: %s [json-pointer:/%s]", name, name))
 }
@@ -89,7 +89,7 @@ func (api viewsAPI) open(_ *http.Request, a raw.Object) raw.Object {
 func (api viewsAPI) push(_ *http.Request, a raw.Object) raw.Object {
 	return api.show(a, func(user string, v raw.Object) (*view, raw.Object) {
 		if api.top(user) == nil {
-			return nil, failure("invalid_trigger_id") // only a click in a modal can push one
+			return nil, failure("invalid_trigger_id") // push is possible only after a click in a modal
 		}
 		if pushed := api.workspace.push(user, v); pushed != nil {
 			return pushed, nil

@@ -17,16 +17,16 @@ type workspace struct {
 	triggers  map[string]trigger
 	stacks    map[string]stack       // open modals by user
 	homes     map[string]*view       // Home tabs by user
-	urls      map[string]responseURL // by the last part of their path
-	address   string                 // where bots reach the sandbox
+	urls      map[string]responseURL // response URLs by the last part of their path
+	address   string                 // address at which bots reach the sandbox
 	entered   map[input][]string     // values that members have not submitted yet
 	suggested map[input][]raw.Object // options that the app suggested
-	deleted   map[string]bool        // by channel and timestamp
-	sessions  map[string]*session    // of agents, by channel and thread
+	deleted   map[string]bool        // deleted messages by channel and timestamp
+	sessions  map[string]*session    // sessions of agents by channel and thread
 	lastTS    int64
 }
 
-// input identifies an element for one member: on a message, by its channel and
+// input identifies an element for a member: on a message, by its channel and
 // timestamp, or on a view. Clients keep the entered value while the IDs of the
 // block and the element stay the same.
 type input struct{ user, on, key string }
@@ -55,8 +55,8 @@ func (w *workspace) stamp() string {
 	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
 }
 
-// channel finds the conversation of a message: by its ID, or by the name of a
-// channel. A user ID means the direct message with the user.
+// channel finds a conversation by its ID, or by the name of a channel. A user
+// ID refers to the direct message with the user.
 func (w *workspace) channel(id string) *core.Chat {
 	if c := w.Chats[id]; c != nil {
 		return c
@@ -74,8 +74,8 @@ func (w *workspace) channel(id string) *core.Chat {
 	return nil
 }
 
-// remove deletes a message. If it has replies, a tombstone remains, and its
-// thread still accepts replies.
+// remove deletes a message. If the message has replies, a tombstone remains,
+// and its thread still accepts replies.
 func (w *workspace) remove(c *core.Chat, ts string) {
 	replies := slices.ContainsFunc(c.Messages, func(m raw.Object) bool { return raw.Str(m, "thread_ts") == ts })
 	if replies {
@@ -89,7 +89,7 @@ func (w *workspace) remove(c *core.Chat, ts string) {
 	w.Touch()
 }
 
-// standardAddress is the address of the sandbox as long as no one has used it.
+// standardAddress is the address of the sandbox before its first request.
 const standardAddress = "http://127.0.0.1:8788"
 
 // base returns the address of the sandbox without a slash.
@@ -101,7 +101,7 @@ func (w *workspace) base() string {
 }
 
 func (w *workspace) direct(user string) *core.Chat {
-	id := "D" + user[1:] // IDs of users begin with U, or with W in an Enterprise Grid
+	id := "D" + user[1:] // IDs of users start with U, or with W in an Enterprise Grid
 	if c := w.Chats[id]; c != nil {
 		return c
 	}
@@ -114,7 +114,7 @@ func (w *workspace) direct(user string) *core.Chat {
 type State struct {
 	Connections int              `json:"connections"`
 	Channels    []core.ChatState `json:"channels"`
-	Views       []core.ViewState `json:"views"` // modals; of one member, the one on top is last
+	Views       []core.ViewState `json:"views"` // open modals; the visible modal of a member is last
 	Homes       []core.ViewState `json:"homes"`
 	Groups      []Group          `json:"groups"`
 	Sessions    []SessionState   `json:"sessions"`
@@ -139,7 +139,7 @@ func (e *Emulator) State() State {
 	return st
 }
 
-// Modals returns a copy of the modals that are open. The caller holds the lock.
+// Modals returns a copy of the open modals. The caller holds the lock.
 func (e *Emulator) Modals() []core.ViewState {
 	all := []core.ViewState{}
 	for _, user := range slices.Sorted(maps.Keys(e.stacks)) {
@@ -154,7 +154,8 @@ func (v *view) state() core.ViewState {
 	return core.ViewState{ID: v.ID, User: v.User, View: raw.Copy(v.View), Errors: v.Errors}
 }
 
-// AddChannel adds a channel and returns its ID. Each n is one channel.
+// AddChannel adds a channel and returns its ID. A different n adds a different
+// channel.
 func (e *Emulator) AddChannel(n int) string {
 	e.Lock()
 	defer e.Unlock()

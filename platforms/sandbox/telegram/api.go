@@ -103,7 +103,7 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		write(rw, nil, badRequest("%s", err.Error()))
 		return
 	}
-	if name == "getupdates" { // it waits, so it must not hold the lock
+	if name == "getupdates" { // getUpdates waits, so it must not hold the lock
 		result, bad := api.updates.get(r.Context(), args)
 		write(rw, result, bad)
 		return
@@ -133,7 +133,7 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 	core.Lose(rw)
 }
 
-// barred returns the error for a bot that is not in the chat or may not send
+// barred returns the error for a bot that is not in the chat or may not post
 // there, or nil. It also sets the argument denied.
 func (api botAPI) barred(name string, args *arguments) *failure {
 	if _, chat := args.values["chat_id"]; chat && api.Has("absent") {
@@ -145,8 +145,8 @@ func (api botAPI) barred(name string, args *arguments) *failure {
 	return nil
 }
 
-// pace counts messages and edits, of all chats and of each chat. It returns the
-// number of seconds that a caller has to wait, or 0.
+// pace counts messages and edits in all chats and in each chat. It returns the
+// number of seconds that a caller must wait, or 0.
 func (api botAPI) pace(name string, a arguments) int {
 	if !strings.HasPrefix(name, "send") && !strings.HasPrefix(name, "edit") {
 		return 0
@@ -227,8 +227,7 @@ func (a arguments) takeFiles(r *http.Request) error {
 	return nil
 }
 
-// sent returns the parameters, with a reference for each file that none of them
-// refers to.
+// sent returns the parameters, and adds a reference for each file without one.
 func (a arguments) sent() raw.Object {
 	out := maps.Clone(a.values)
 	for name := range a.files {

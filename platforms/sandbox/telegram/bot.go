@@ -15,7 +15,7 @@ type bot struct {
 	*core.Base
 	chats     map[string]*chat
 	files     core.Files
-	documents map[string]raw.Object // by file ID
+	documents map[string]raw.Object // documents by file ID
 }
 
 // chat is a group or a private chat. A private chat has the ID of its user.
@@ -23,10 +23,10 @@ type chat struct {
 	core.Chat
 	Kind string // supergroup, group or private
 	last int    // ID of the newest message
-	// topics are the IDs of a forum's topics. A chat without topics is not a
+	// topics holds the IDs of a forum's topics. A chat without topics is not a
 	// forum.
 	topics []int
-	moved  int64 // ID of the supergroup that a basic group became; zero if it did not
+	moved  int64 // ID of the supergroup that a basic group became; zero if it is still a basic group
 	// whispers is the ID of the newest ephemeral message.
 	whispers int
 }
@@ -69,7 +69,7 @@ func (b *bot) chat(a arguments) (*chat, *failure) {
 	return nil, badRequest("chat not found")
 }
 
-// closed returns the error for what a bot writes in a basic group that became a
+// closed returns the error for a bot that posts in a basic group which became a
 // supergroup.
 func (c *chat) closed() *failure {
 	if c.moved == 0 {
@@ -91,9 +91,9 @@ func (c *chat) json() raw.Object {
 	return out
 }
 
-// place sets the thread of a message. A caller may name only a topic. Any other
-// reply in a supergroup has the thread of its original, which is a topic only
-// if is_topic_message is set.
+// place sets the thread of a message. A caller can select only a topic. Any
+// other reply in a supergroup has the thread of its original, which is a topic
+// only if is_topic_message is set.
 func (c *chat) place(m raw.Object, topic int) *failure {
 	original := raw.Sub(m, "reply_to_message")
 	switch {
@@ -114,7 +114,7 @@ func (c *chat) place(m raw.Object, topic int) *failure {
 	return nil
 }
 
-// blank returns a new message.
+// blank returns a new message without content.
 func (c *chat) blank(from raw.Object) raw.Object {
 	c.last++
 	return raw.Object{"message_id": c.last, "from": from, "chat": c.json(), "date": int(time.Now().Unix())}
@@ -133,7 +133,7 @@ func userJSON(m core.Account) raw.Object {
 // fromBot reports whether the bot sent a message.
 func fromBot(m raw.Object) bool { return raw.Int(raw.Sub(m, "from")["id"]) == int(BotID) }
 
-// State is a copy of the chats, and of the state of the queue.
+// State is a copy of the chats and of the state of the queue.
 type State struct {
 	Polling bool             `json:"polling"`
 	Handed  int              `json:"handed"` // updates that getUpdates returned, including repeats
@@ -145,15 +145,16 @@ func (e *Emulator) State() State {
 	return State{Polling: e.Connections() > 0, Handed: e.updates.handed, Chats: e.States()}
 }
 
-// AddChannel adds a group and returns its ID. Each n is one group.
+// AddChannel adds a group and returns its ID. A different n adds a different
+// group.
 func (e *Emulator) AddChannel(n int) string {
 	e.Lock()
 	defer e.Unlock()
 	return e.add(strconv.FormatInt(-1002000000000-int64(n), 10), "More "+strconv.Itoa(n), supergroup).ID
 }
 
-// Connections returns 1 once the bot has polled, or has a webhook, and 0 before.
-// The caller holds the lock.
+// Connections returns 1 if the bot has polled or has a webhook, and otherwise
+// 0. The caller holds the lock.
 func (e *Emulator) Connections() int {
 	if e.updates.pollers > 0 || e.updates.webhook != "" {
 		return 1

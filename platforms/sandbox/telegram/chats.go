@@ -26,8 +26,8 @@ func (api chatsAPI) getChat(a arguments) (any, *failure) {
 	return c.full(), nil
 }
 
-// actions lists the states that a bot may announce. Clients show them for seconds;
-// the sandbox does not show them.
+// actions lists the states that a bot may announce. Clients show a state for a
+// few seconds. The sandbox does not show it.
 var actions = []string{
 	"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
 	"choose_sticker", "find_location", "record_video_note", "upload_video_note",

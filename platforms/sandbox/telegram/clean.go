@@ -7,21 +7,21 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// dropped are the characters that the server removes from texts: line and paragraph
-// separators, directional formats, and three combining marks.
+// dropped holds the characters that the server removes from texts: line and
+// paragraph separators, directional formats, and three combining marks.
 const dropped = "\r\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u0333\u033f\u030a"
 
-// directions are direction marks that another one follows.
+// directions matches consecutive direction marks.
 var directions = lazyregexp.New(`[\x{200e}\x{200f}]{2,}`)
 
-// clean changes a text as the server does: control characters, including tabs,
-// become spaces, some characters disappear, and of direction marks that follow each
-// other the last one stays. Entities keep their place:
+// clean changes a text like the server: control characters, including tabs,
+// become spaces, some characters disappear, and only the last of consecutive
+// direction marks stays. It moves the entities accordingly. Source:
 // clean_input_string_with_entities and replace_offending_characters in
 // github.com/tdlib/td, td/telegram.
 func clean(text string, entities []any) (string, []any) {
 	var b strings.Builder
-	var before []int // characters that are gone before each UTF-16 unit
+	var before []int // number of removed characters before each UTF-16 unit
 	gone := 0
 	for _, r := range text {
 		for range lengthUTF16(string(r)) {
@@ -49,10 +49,10 @@ func clean(text string, entities []any) (string, []any) {
 	}), entities
 }
 
-// unseen are the characters that do not make a text of their own:
+// unseen holds the characters that do not make a visible text:
 // strip_empty_characters in td/telegram/misc.cpp.
 const unseen = " \n\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e" +
 	"\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc"
 
-// blank reports whether a text has nothing to see.
+// blank reports whether a text is invisible.
 func blank(text string) bool { return strings.Trim(text, unseen) == "" }

@@ -31,8 +31,9 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 		cl.Unlock()
 		return core.Reaction{}, cl.Errorf("no message %s in %s", a.Message, a.Channel)
 	}
-	// A good client sends only the data of a button, but a bad client can send any
-	// data. The data is not checked, because tests act as bad clients.
+	// A good client sends only the data of a button, but a malicious client can
+	// send any data. The emulator does not check the data, because tests act as
+	// malicious clients.
 	id := uuid.NewString()
 	q := cl.queries.add(id, m.ID, c.ID, raw.Int(clicked["message_id"]))
 	body := raw.Object{"callback_query": raw.Object{
@@ -61,10 +62,10 @@ func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core
 	return core.Reaction{Warning: core.Loading}, nil
 }
 
-// chatID returns the ID of the chat of an action in canonical form.
+// chatID returns the canonical ID of the chat of an action.
 func chatID(a core.Action) string { return strconv.FormatInt(number(a.Channel), 10) }
 
-// commandTo reports whether a message begins with a command that is not
+// commandTo reports whether a message starts with a command that is not
 // addressed to another bot.
 func commandTo(m raw.Object) bool {
 	for _, e := range raw.Objects(m, "entities") {
@@ -76,7 +77,7 @@ func commandTo(m raw.Object) bool {
 	return false
 }
 
-// write sends a message of a member to a chat, or replies to a message. Unless
+// write sends a message of a member to a chat, or a reply to a message. Unless
 // the fault privacy_off applies, the bot has privacy mode: in a group, it
 // receives only commands and replies to its own messages.
 func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
@@ -114,7 +115,8 @@ func (cl client) write(m core.Account, a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
-// flatten turns off the topics of a forum. Its messages stay, without a topic.
+// flatten turns off the topics of a forum. Its messages remain, without a
+// topic.
 func (cl client) flatten(a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	defer cl.Unlock()
@@ -127,8 +129,8 @@ func (cl client) flatten(a core.Action) (core.Reaction, error) {
 	return core.Reaction{OK: true}, nil
 }
 
-// upgrade turns a basic group into a supergroup. Old messages stay in the basic
-// group, which takes no new ones.
+// upgrade turns a basic group into a supergroup. Old messages remain in the
+// basic group, which accepts no new ones.
 func (cl client) upgrade(m core.Account, a core.Action) (core.Reaction, error) {
 	cl.Lock()
 	defer cl.Unlock()

@@ -9,8 +9,8 @@ import (
 
 var commandName = lazyregexp.New(`^[a-z0-9_]+$`)
 
-// setCommands checks the commands of a scope. Clients show them in a menu, which
-// the sandbox does not have.
+// setCommands checks the commands of a scope. Clients show them in a menu. The
+// sandbox has no such menu.
 func setCommands(a arguments) (any, *failure) {
 	var given []any
 	if err := a.structure("commands", &given); err != nil {

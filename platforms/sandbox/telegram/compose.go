@@ -37,8 +37,8 @@ func (b *bot) compose(m raw.Object, a arguments, textKey string, limit int) *fai
 	return nil
 }
 
-// formatted returns a text without the space around it, and the entities that
-// the bot gave it.
+// formatted returns a text without leading and trailing spaces, and the
+// entities from the bot.
 func (b *bot) formatted(a arguments, textKey string) (string, []any, *failure) {
 	text := a.text(textKey)
 	if len(text) > maxRaw {
@@ -71,7 +71,7 @@ func (b *bot) formatted(a arguments, textKey string) (string, []any, *failure) {
 	return trimmed, moved(entities, before, lengthUTF16(trimmed)), nil
 }
 
-// entitiesKey returns the field of the entities of a text.
+// entitiesKey returns the name of the field with the entities of a text.
 func entitiesKey(textKey string) string {
 	if textKey == "caption" {
 		return "caption_entities"
@@ -79,7 +79,8 @@ func entitiesKey(textKey string) string {
 	return "entities"
 }
 
-// moved returns entities of a text that lost its beginning and its end.
+// moved returns the entities of a text after its beginning and its end were
+// cut.
 func moved(entities []any, before, length int) []any {
 	var out []any
 	for _, e := range raw.All(entities) {

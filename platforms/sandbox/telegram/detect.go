@@ -11,9 +11,10 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Telegram detects addresses, links, mentions and commands in any text. The patterns
-// follow TDLib, github.com/tdlib/td, td/telegram/MessageEntity.cpp. The
-// conditions on the neighbors are in detected, because RE2 has no lookaround.
+// Telegram detects addresses, links, mentions and commands in any text. The
+// patterns follow TDLib, github.com/tdlib/td, td/telegram/MessageEntity.cpp.
+// The conditions on adjacent characters are in detected, because RE2 has no
+// lookaround.
 var detectable = []struct {
 	kind    string
 	pattern *lazyregexp.Regexp
@@ -25,8 +26,8 @@ var detectable = []struct {
 	{"bot_command", lazyregexp.New(`/[a-zA-Z0-9_]{1,64}(?:@[a-zA-Z0-9_]{3,32})?`)},
 }
 
-// detected returns the entities of a text: those that it was sent with, and
-// those that Telegram detects outside them, in order.
+// detected returns the entities of a text in order: its own, and those that
+// Telegram detects outside of them.
 func detected(text string, entities []any) []any {
 	taken := make([]bool, lengthUTF16(text))
 	for _, e := range raw.All(entities) {
@@ -56,8 +57,8 @@ func detected(text string, entities []any) []any {
 	return out
 }
 
-// endOfURL returns the length of a link without what follows it: a bracket that
-// the link did not open, and punctuation.
+// endOfURL returns the length of a link without trailing punctuation and
+// without a closing bracket that the link did not open.
 func endOfURL(link string) int {
 	const opening, closing = "([{", ")]}"
 	var open []int
@@ -83,7 +84,7 @@ func mark(taken []bool, offset, length int) {
 	}
 }
 
-// joined reports whether the neighbors of a hit keep it from being an entity.
+// joined reports whether the adjacent characters of a match prevent an entity.
 func joined(kind, text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
@@ -99,8 +100,8 @@ func joined(kind, text string, from, to int) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// note sets the entities of a message, and what they cause: whom the message
-// mentions by name, and the page that it previews.
+// note sets the entities of a message and their effects: the users that the
+// message mentions by name, and the page that it previews.
 func note(m raw.Object, textKey string, entities []any, preview bool) {
 	text, key := raw.Str(m, textKey), entitiesKey(textKey)
 	for _, k := range []string{key, "detected_mentions", "preview"} {

@@ -12,22 +12,22 @@ import (
 
 func lengthUTF16(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// cutUTF16 returns a part of a text that is given in UTF-16 units.
+// cutUTF16 returns a part of a text. Offset and length are in UTF-16 units.
 func cutUTF16(s string, offset, length int) string {
 	units := utf16.Encode([]rune(s))
 	return string(utf16.Decode(units[offset : offset+length]))
 }
 
-// styles are the entities that need nothing but their place.
+// styles lists the entities without additional fields.
 var styles = []string{"bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "blockquote"}
 
-// found are the entities that a server detects itself. It ignores those that a
-// bot sends.
+// found lists the entities that the server itself detects. The server ignores
+// them in a call of a bot.
 var found = []string{
 	"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card_number",
 }
 
-// checkEntities checks entities and that they lie within the text, in UTF-16
+// checkEntities checks entities, and that they lie within the text in UTF-16
 // units. It returns the entities that the server keeps.
 func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *failure) {
 	units := utf16.Encode([]rune(text))
@@ -61,8 +61,8 @@ func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *fa
 	return outsideCode(kept), nil
 }
 
-// outsideCode cuts out of other entities what is code: code and pre contain
-// nothing and, except for quotes, are part of nothing.
+// outsideCode removes the range of code from other entities: code and pre
+// contain no entities and, except for quotes, are not part of others.
 func outsideCode(entities []any) []any {
 	isCode := func(e raw.Object) bool { return raw.Str(e, "type") == "code" || raw.Str(e, "type") == "pre" }
 	out := slices.Clone(entities)
@@ -98,7 +98,7 @@ func splits(units []uint16, at int) bool {
 	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at])) && units[at] >= 0xdc00
 }
 
-// described returns the problem with the fields of an entity, or "".
+// described returns the problem of the fields of an entity, or "".
 func described(kind string, e raw.Object, server int) string {
 	switch {
 	case slices.Contains(styles, kind):
@@ -123,7 +123,7 @@ func described(kind string, e raw.Object, server int) string {
 	return ""
 }
 
-// dated returns the problem with a date, or "".
+// dated returns the problem of a date, or "".
 func dated(e raw.Object) string {
 	at, given := raw.Number(e, "unix_time")
 	switch {
@@ -138,8 +138,9 @@ func dated(e raw.Object) string {
 	return ""
 }
 
-// shown returns an entity as clients get it, or nil if the server drops it: a
-// mention of an unknown user, or a link to no web address.
+// shown returns an entity in the format for clients. It returns nil if the
+// server drops the entity: a mention of an unknown user, or a link without a
+// web address.
 func (b *bot) shown(kind string, e raw.Object) raw.Object {
 	switch kind {
 	case "text_mention":

@@ -11,12 +11,12 @@ import (
 // recipient is the member who gets an ephemeral message.
 type recipient struct {
 	core.Account
-	replaces int // ID of the message in whose place the client shows it, or 0
+	replaces int // ID of the message that it replaces in the client, or 0
 }
 
-// receiver returns the member to whom a call sends an ephemeral message, or nil
-// if it sends a message to everyone. The service publishes the rules, but no
-// error texts.
+// receiver returns the member who gets the ephemeral message of a call, or nil
+// if the message is for everyone. Telegram publishes the rules, but no error
+// texts.
 func (api messagesAPI) receiver(c *chat, a arguments) (*recipient, *failure) {
 	var p raw.Object
 	if err := a.structure("ephemeral_message_parameters", &p); err != nil {
@@ -48,7 +48,7 @@ func (api messagesAPI) whisper(c *chat, m raw.Object, to recipient) {
 	for k, v := range c.blank(botJSON()) {
 		m[k] = v
 	}
-	c.last-- // an ephemeral message has no number of its own in the chat
+	c.last-- // an ephemeral message has no number in the chat
 	c.whispers++
 	m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, c.whispers, userJSON(to.Account)
 	m["after"] = c.last
@@ -59,8 +59,8 @@ func (api messagesAPI) whisper(c *chat, m raw.Object, to recipient) {
 	api.Touch()
 }
 
-// idOf returns the ID of a message in the control API. An ephemeral message has
-// none in the Bot API.
+// idOf returns the ID of a message in the control API. In the Bot API, an
+// ephemeral message has no ID.
 func idOf(m raw.Object) string {
 	if id := raw.Int(m["ephemeral_message_id"]); id != 0 {
 		return "e" + strconv.Itoa(id)

@@ -47,7 +47,8 @@ type openTag struct {
 	has    map[string]string // attributes
 }
 
-// parseHTML reads parse_mode HTML. Any other tag refuses the message.
+// parseHTML reads parse_mode HTML. It refuses a message with an unsupported
+// tag.
 func parseHTML(s string) (string, []any, *failure) {
 	var r htmlReader
 	at := 0
@@ -86,7 +87,7 @@ func attributes(s string) map[string]string {
 	return out
 }
 
-// close ends the innermost tag, and reports whether it has the name.
+// close ends the innermost tag, and reports whether that tag has the name.
 func (r *htmlReader) close(name, kind string) bool {
 	if len(r.stack) == 0 || r.stack[len(r.stack)-1].name != name {
 		return false
@@ -108,7 +109,7 @@ func (r *htmlReader) close(name, kind string) bool {
 	return true
 }
 
-// describe sets the fields of an entity that attributes give.
+// describe sets the fields of an entity from attributes.
 func (t openTag) describe(e raw.Object, kind string) {
 	_, expandable := t.has["expandable"]
 	switch {

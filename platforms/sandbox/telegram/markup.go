@@ -11,7 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// markup reads and checks reply_markup for a chat of a kind.
+// markup reads and checks the reply_markup of a message in a chat of the given
+// kind.
 func markup(a arguments, chat string) (raw.Object, *failure) {
 	var markup raw.Object
 	if err := a.structure("reply_markup", &markup); err != nil {
@@ -34,8 +35,8 @@ func markup(a arguments, chat string) (raw.Object, *failure) {
 	return shown, inlineKeyboard(shown, rows, a.server, chat)
 }
 
-// inlineKeyboard checks the rows of an inline keyboard and sets them on the
-// markup that clients get.
+// inlineKeyboard checks the rows of an inline keyboard, and sets them on the
+// markup for clients.
 func inlineKeyboard(shown raw.Object, rows []any, server int, chat string) *failure {
 	total, out := 0, []any{}
 	for _, r := range rows {
@@ -72,14 +73,15 @@ func unparsed(format string, args ...any) *failure {
 	return badRequest("can't parse inline keyboard button: %s", fmt.Sprintf(format, args...))
 }
 
-// buttonKinds are the fields that make the kind of a button, in the order in
-// which the server looks for them. It ignores all but the first.
+// buttonKinds lists the fields that determine the kind of a button, in the
+// order in which the server looks for them. The server ignores all but the
+// first.
 var buttonKinds = []string{
 	"url", "callback_data", "callback_game", "pay", "switch_inline_query", "switch_inline_query_chosen_chat",
 	"switch_inline_query_current_chat", "login_url", "web_app", "copy_text", "disabled",
 }
 
-// inlineButton checks a button and returns the form that clients get.
+// inlineButton checks a button and returns it in the format for clients.
 func inlineButton(b raw.Object, server int, chat string) (raw.Object, *failure) {
 	switch {
 	case b == nil:
@@ -102,7 +104,7 @@ func inlineButton(b raw.Object, server int, chat string) (raw.Object, *failure) 
 	return out, checkKind(kind, b, chat)
 }
 
-// introduced returns the version that knows a kind of button.
+// introduced returns the first version that supports a kind of button.
 func introduced(kind string) int {
 	switch kind {
 	case "copy_text":
@@ -134,7 +136,7 @@ func decorate(out, b raw.Object, server int) *failure {
 	return nil
 }
 
-// checkKind checks the field that makes the kind of a button.
+// checkKind checks the field that determines the kind of a button.
 func checkKind(kind string, b raw.Object, chat string) *failure {
 	switch kind {
 	case "url":
@@ -146,7 +148,7 @@ func checkKind(kind string, b raw.Object, chat string) *failure {
 			return badRequest("BUTTON_DATA_INVALID")
 		}
 	case "callback_game", "pay":
-		return badRequest("BUTTON_TYPE_INVALID") // only games and invoices have them
+		return badRequest("BUTTON_TYPE_INVALID") // only games and invoices have such buttons
 	case "login_url":
 		return badRequest("BOT_DOMAIN_INVALID") // the bot has no domain
 	case "web_app":

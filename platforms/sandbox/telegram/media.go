@@ -12,8 +12,7 @@ func (api messagesAPI) sendDocument(a arguments) (any, *failure) {
 	return api.post(a, func(m raw.Object) *failure { return api.setDocument(m, a, "document") })
 }
 
-// setDocument sets the file that a parameter names, and the caption, on a
-// message.
+// setDocument sets the file in a parameter, and the caption, on a message.
 func (api messagesAPI) setDocument(m raw.Object, a arguments, key string) *failure {
 	document, bad := api.document(a, key)
 	if bad != nil {
@@ -28,8 +27,8 @@ func (api messagesAPI) setDocument(m raw.Object, a arguments, key string) *failu
 	return nil
 }
 
-// document returns the file that a parameter names: an upload, maybe in a field
-// of another name, or a file that the server has.
+// document returns the file in a parameter: an upload, which may be in a field
+// with another name, or a file that the server already has.
 func (api messagesAPI) document(a arguments, key string) (raw.Object, *failure) {
 	named := a.text(key)
 	field, attached := strings.CutPrefix(named, "attach://")
@@ -59,8 +58,8 @@ func (api messagesAPI) document(a arguments, key string) (raw.Object, *failure) 
 	return raw.Copy(api.documents[id]), nil
 }
 
-// rewriteMedia replaces the file and the caption of a message. A message that
-// is only text becomes a document.
+// rewriteMedia replaces the file and the caption of a message. A text message
+// becomes a document.
 func (api messagesAPI) rewriteMedia(m raw.Object, a arguments) *failure {
 	var media raw.Object
 	if err := a.structure("media", &media); err != nil || media == nil {

@@ -38,7 +38,7 @@ func CheckMessage(encoded []byte) string {
 }
 
 // post adds a message of the bot to a chat, or shows it to one member. It reads
-// the message before it looks for the chat, as the official server does.
+// the message before it looks for the chat, like the official server.
 func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any, *failure) {
 	m := raw.Object{}
 	if bad := write(m); bad != nil {
@@ -89,7 +89,7 @@ func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any
 	return raw.Copy(m), nil
 }
 
-// editable finds the message of a call, if the bot may edit it.
+// editable finds the message of a call if the bot may edit it.
 func (api messagesAPI) editable(a arguments) (*chat, int, *failure) {
 	c, bad := api.chat(a)
 	if bad != nil {
@@ -113,7 +113,7 @@ func (api messagesAPI) editable(a arguments) (*chat, int, *failure) {
 // rewriting changes the copy of a message for an edit.
 type rewriting func(m raw.Object, a arguments) *failure
 
-// edit returns the method that edits a message in one way.
+// edit returns the method for one kind of edit.
 func (api messagesAPI) edit(rewrite rewriting) method {
 	return func(a arguments) (any, *failure) {
 		c, n, bad := api.editable(a)
@@ -140,7 +140,7 @@ func (api messagesAPI) rewriteText(m raw.Object, a arguments) *failure {
 // keepContent is the rewriting of an edit that changes only the keyboard.
 func keepContent(raw.Object, arguments) *failure { return nil }
 
-// edited returns a message with another content and keyboard.
+// edited returns a message with new content and a new keyboard.
 func edited(old raw.Object, a arguments, chat string, rewrite rewriting) (raw.Object, *failure) {
 	m := raw.Copy(old)
 	if bad := rewrite(m, a); bad != nil {
@@ -155,7 +155,7 @@ func edited(old raw.Object, a arguments, chat string, rewrite rewriting) (raw.Ob
 	}
 	delete(m, "reply_markup")
 	if markup != nil && len(raw.List(markup, "inline_keyboard")) > 0 {
-		delete(markup, "force_reply") // an edit does not change it
+		delete(markup, "force_reply") // an edit does not change force_reply
 		if raw.Sub(old, "reply_markup")["force_reply"] == true {
 			markup["force_reply"] = true
 		}
@@ -170,7 +170,7 @@ func edited(old raw.Object, a arguments, chat string, rewrite rewriting) (raw.Ob
 	return m, nil
 }
 
-// content returns the part of a message that an edit has to change.
+// content returns the part of a message that an edit must change.
 func content(m raw.Object) string {
 	encoded, _ := json.Marshal([]any{
 		m["text"], m["entities"], m["caption"], m["caption_entities"], raw.Sub(m, "document")["file_id"], m["reply_markup"],

@@ -2,8 +2,8 @@ package telegram
 
 import "github.com/nodbridge/nod/platforms/sandbox/raw"
 
-// Rights of administrators, and of members that are restricted. Clients expect
-// each of them: core.telegram.org/bots/api#chatmember.
+// Rights of administrators and of restricted members. Clients expect all of
+// these fields: core.telegram.org/bots/api#chatmember.
 var (
 	adminRights = []string{
 		"can_be_edited", "is_anonymous", "can_manage_chat", "can_delete_messages", "can_manage_video_chats",

@@ -2,11 +2,11 @@ package telegram
 
 import "github.com/nodbridge/nod/platforms/sandbox/raw"
 
-// inside are fields of messages that only the page and members need.
+// inside lists the fields of messages that only the page and members need.
 var inside = []string{"edits", "detected_mentions", "preview"}
 
-// public returns a copy of an answer or an update as a bot gets it. A message
-// has the inline keyboard of its bot, and no other markup:
+// public returns a copy of a response or an update in the form that a bot gets.
+// A message has the inline keyboard of its bot, and no other markup:
 // core.telegram.org/bots/api#message.
 func public(v any) any {
 	v = raw.Clone(v)

@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// queries holds the clicks that wait for answerCallbackQuery by ID. The lock of
-// the hub guards it.
+// queries holds the clicks that are waiting for answerCallbackQuery, by ID. The
+// lock of the hub guards it.
 type queries struct {
 	clock *core.Clock
 	byID  map[string]*query
@@ -24,13 +24,13 @@ type query struct {
 	message    int
 }
 
-// add keeps a new click on a message.
+// add stores a new click on a message.
 func (q *queries) add(id, user, chat string, message int) *query {
 	q.byID[id] = &query{answered: make(chan struct{}), created: q.clock.Now(), user: user, chat: chat, message: message}
 	return q.byID[id]
 }
 
-// answer is the method answerCallbackQuery.
+// answer implements the method answerCallbackQuery.
 func (q *queries) answer(a arguments) (any, *failure) {
 	cb := q.byID[a.text("callback_query_id")]
 	if cb == nil || cb.done || q.clock.Since(cb.created) > queryTTL {

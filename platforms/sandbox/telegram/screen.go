@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// Controls lists the controls of a message that send a click to the bot: no
-// links, no disabled buttons, and none that copy a text.
+// Controls lists the controls of a message that send a click to the bot. Links,
+// disabled buttons and copy buttons do not.
 func Controls(m raw.Object) []core.Control {
 	var out []core.Control
 	for _, r := range raw.List(raw.Sub(m, "reply_markup"), "inline_keyboard") {
@@ -42,7 +42,7 @@ func (e *Emulator) Pick(
 	return core.Press(ctx, e, as, at, submit)
 }
 
-// Reply answers the newest prompt of a chat that is meant for a member.
+// Reply answers the newest prompt in a chat that is meant for a member.
 func (e *Emulator) Reply(ctx context.Context, as, chat, answer string) (core.Reaction, error) {
 	m, err := e.Member(as)
 	if err != nil {

@@ -3,9 +3,9 @@
 // members do in the client. SDKs connect to it unchanged.
 //
 // Code belongs here if it is specific to Telegram. Each file holds one family
-// of methods, and limits.go holds every limit with its source. Code that holds
-// for every chat service belongs to the core. The package does not know any bot
-// or any other emulator.
+// of methods, and limits.go holds every limit with its source. Code that
+// applies to every chat service belongs to the core. The package does not know
+// any bot or any other emulator.
 package telegram
 
 import (
@@ -27,7 +27,7 @@ const (
 	// Forum is a group with topics: General, which has no ID, and Topic.
 	Forum = int64(-1001000000002)
 	Topic = 2
-	// Small is a basic group, which a member can turn into the supergroup Grown.
+	// Small is a basic group that a member can turn into the supergroup Grown.
 	Small = int64(-4001)
 	Grown = int64(-1001000000003)
 	BotID = int64(7000)
@@ -82,6 +82,6 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	return core.Reaction{}, e.CannotDo(a.Do)
 }
 
-// Disconnect implements core.Service. It always returns an error: polling and
-// webhooks keep no connections.
+// Disconnect implements core.Service. It always returns an error, because
+// polling and webhooks keep no connections.
 func (e *Emulator) Disconnect(int) error { return fmt.Errorf("%s has no connections to end", Name) }

@@ -17,7 +17,7 @@ type updates struct {
 	*bot
 	queue   []update
 	lastID  int64
-	last    time.Time // of the newest update
+	last    time.Time // time of the newest update
 	webhook string
 	secret  string
 	pollers int64 // number of the newest long poll
@@ -53,8 +53,8 @@ func (u *updates) wakeAll() {
 	u.wake = make(chan struct{})
 }
 
-// pending returns the updates from an ID on and drops older ones. An ID that is
-// far ahead of all updates drops none. The caller holds the lock.
+// pending returns the updates from an ID on, and drops older ones. An ID that
+// is far ahead of all updates drops none. The caller holds the lock.
 func (u *updates) pending(offset int64, limit int) []any {
 	now := u.Clock.Now()
 	if offset > u.lastID+maxAhead {
@@ -76,7 +76,7 @@ func (u *updates) pending(offset int64, limit int) []any {
 	return out
 }
 
-// get is the method getUpdates. A newer call ends an older one.
+// get implements the method getUpdates. A newer call ends an older one.
 func (u *updates) get(ctx context.Context, a arguments) (any, *failure) {
 	limit := maxUpdates
 	if n := a.number("limit"); n > 0 && n < maxUpdates {
@@ -121,8 +121,8 @@ func (u *updates) beginPoll() (int64, *failure) {
 	return u.pollers, nil
 }
 
-// look returns the updates for a poll, and a channel that wakes it if there are
-// none.
+// look returns the updates for a poll. If there are none, it returns a channel
+// that wakes the poll.
 func (u *updates) look(mine, offset int64, limit int) ([]any, chan struct{}, *failure) {
 	muted := u.Has("mute")
 	u.Lock()
@@ -172,7 +172,7 @@ func (u *updates) startPushing() {
 	}
 }
 
-// The first and the longest pause before pushAll retries an update.
+// Minimum and maximum pause before pushAll retries an update.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 10 * time.Second

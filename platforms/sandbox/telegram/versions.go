@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Versions of the Bot API that brought a feature: 905 is 9.5. The source is
+// Versions of the Bot API that introduced a feature: 905 is 9.5. The source is
 // core.telegram.org/bots/api-changelog.
 const (
 	expandableQuotes = 704
@@ -19,7 +19,7 @@ const (
 )
 
 // server returns the version of the server. The fault old_server lowers it to
-// the version that Method names, such as 9.4.
+// the version in Method, such as 9.4.
 func (b *bot) server() int {
 	b.Lock()
 	defer b.Unlock()
