@@ -1,37 +1,15 @@
-// Path of a click: click_check.go → this file → settle.go.
+// Path of a click: inbound.go of an adapter → this file → rooms.go of bridge/rooms.
 
 package engine
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
-	"github.com/nodbridge/nod/bridge/journal"
-	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
 )
-
-// Clicks applies the clicks and typed text of people. Its methods in the list
-// of deciders are the checks of every click.
-type Clicks struct {
-	records   core.Interactions
-	drafts    Drafts
-	cards     *cards
-	people    *people.People
-	decisions *Decisions
-	seams     *Seams
-	journal   *journal.Journal
-	codes     *codes
-	reader    *reader
-	keys      bridge.Keyring
-	linking   bool
-	watcher   Watcher
-	log       *slog.Logger
-}
 
 // Click is a click during its checks, with their results so far.
 type Click struct {
@@ -51,33 +29,27 @@ type Click struct {
 	parts   map[string]bridge.Input // inputs that asked for only a part of an answer
 }
 
-// click implements Engine.Click.
-func (cl *Clicks) click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {
-	began := time.Now()
+// click implements Engine.Click. The deciders check the click in their order. If
+// one of them objects, its verdict is the reply to the person.
+func (cl *Clicks) click(ctx context.Context, c bridge.Click) (reply bridge.Verdict, err error) {
 	if words.Old(c.At) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(c.At, words.NotRecordedOld)}, nil
 	}
-	a, v, err := cl.admit(ctx, c)
-	if v == nil && err == nil {
-		var said bridge.Verdict
-		said, err = cl.clicked(ctx, a)
-		v = &said
+	began, a := time.Now(), arrived(c)
+	objection, err := checked(ctx, cl.seams.Clicks, &a)
+	if objection == nil && err == nil {
+		reply, err = cl.clicked(ctx, a)
+	} else {
+		reply = orZero(objection)
 	}
-	cl.watcher.Observe(a.activity("click", began, v, err))
-	return orZero(v), err
-}
-
-// admit runs the checks of all clicks. A non-nil verdict is the reply to the click.
-func (cl *Clicks) admit(ctx context.Context, c bridge.Click) (Click, *bridge.Verdict, error) {
-	a := arrived(c)
-	v, err := checked(ctx, cl.seams.Clicks, &a)
-	return a, v, err
+	cl.watcher.Observe(a.activity("click", began, &reply, err))
+	return reply, err
 }
 
 // arrived returns a click before any checks.
 func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
 
-// clicked applies an admitted click.
+// clicked applies a click that has passed the checks.
 func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if s := a.Control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
@@ -89,17 +61,12 @@ func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) 
 	return cl.question(ctx, a)
 }
 
+// approval applies a click on an approval: it converts the pressed control into
+// a response, and records it. An edited input is shown to the person first.
 func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
-	if a.Control.Action == bridge.ActionSubmit && a.Control.Option >= bridge.OptionEdited {
-		input, err := cl.reviewed(ctx, a)
-		if err != nil {
-			return bridge.Verdict{}, err
-		}
-		if input == "" && !a.Record.State.Final() {
-			return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoChange}, nil
-		}
-		a.Typed = input
+	if v, err := cl.readEdited(ctx, &a); v != nil || err != nil {
+		return orZero(v), err
 	}
 	d, given, problem := a.decision()
 	if problem != "" {
@@ -159,14 +126,4 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 		}
 	}
 	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: note}, false, nil
-}
-
-// stale returns the view of a message that no job redraws after a decision.
-// This is the clicked message, if the record names a different one. It returns
-// nil for a message that the record names.
-func (cl *Clicks) stale(ctx context.Context, a Click) *bridge.View {
-	if ref, ok := a.Record.Messages[a.Control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
-		return nil
-	}
-	return new(cl.cards.drafted(ctx, a, nil))
 }

@@ -1,4 +1,4 @@
-// Path of a click: rooms.go of bridge/rooms → this file → click.go.
+// Path of a click: rooms.go of bridge/rooms → this file → settle.go.
 
 package engine
 

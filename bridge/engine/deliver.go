@@ -6,32 +6,16 @@ package engine
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
 )
 
 const (
 	jobTimeout    = 20 * time.Second // limit for the calls of the platform
 	resultTimeout = 4 * time.Second  // limit for recording the result, within the lease
 )
-
-// dispatcher processes the jobs of the outbox.
-type dispatcher struct {
-	outbox    core.Outbox
-	records   core.Interactions
-	seams     *Seams
-	platforms platforms
-	cards     *cards
-	threads   *threads
-	lost      *lostCards
-	watcher   Watcher
-	redactor  *Redactor
-	log       *slog.Logger
-}
 
 // work processes a job that this daemon has claimed, and keeps its lease.
 func (w *dispatcher) work(ctx context.Context, j bridge.Job) {

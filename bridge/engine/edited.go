@@ -35,12 +35,23 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 	return bridge.Verdict{Kind: bridge.VerdictReview, Note: noteReview, Review: &f}, nil
 }
 
-// reviewed returns the edited input that a control confirms. It returns "" if
-// the person has made no change, or has made another change since.
-func (cl *Clicks) reviewed(ctx context.Context, a Click) (string, error) {
-	mine, _, err := cl.drafts.Draft(ctx, a.Record.Interaction.ID, a.Control.Destination, a.Who)
-	if err != nil || mine == nil || bridge.EditedOption(mine.Input) != a.Control.Option {
-		return "", err
+// readEdited sets the typed text of a click that confirms an edited input to
+// that input. It returns a verdict if the person has made no change, or has made
+// another change since.
+func (cl *Clicks) readEdited(ctx context.Context, a *Click) (*bridge.Verdict, error) {
+	if a.Control.Action != bridge.ActionSubmit || a.Control.Option < bridge.OptionEdited {
+		return nil, nil //nolint:nilnil // no objection
 	}
-	return mine.Input, nil
+	mine, _, err := cl.drafts.Draft(ctx, a.Record.Interaction.ID, a.Control.Destination, a.Who)
+	if err != nil {
+		return nil, err
+	}
+	a.Typed = ""
+	if mine != nil && bridge.EditedOption(mine.Input) == a.Control.Option {
+		a.Typed = mine.Input
+	}
+	if a.Typed == "" && !a.Record.State.Final() {
+		return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: noteNoChange}, nil
+	}
+	return nil, nil //nolint:nilnil // no objection
 }

@@ -5,25 +5,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
-	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/proof"
 )
-
-// Openings opens requests. Its methods in the list of openers take part in each
-// opening.
-type Openings struct {
-	db       documents.DB
-	leases   documents.Leases
-	records  core.Interactions
-	composer *composer
-	reach    *reach
-	seams    *Seams
-	log      *slog.Logger
-}
 
 // open implements Engine.Open.
 func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {

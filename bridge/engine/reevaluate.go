@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/people"
+	"github.com/nodbridge/nod/bridge/words"
 )
 
 // reevaluate evaluates a request again. It returns a verdict if the current
@@ -104,4 +105,22 @@ func (s *Decisions) holdsVote(ctx context.Context, i bridge.Interaction, v bridg
 	}
 	yes, maybe := s.people.Covers(ctx, i, actor, v.At)
 	return len(bridge.Missing(append(yes, maybe...), v.Covers)) == 0
+}
+
+// admitAgain checks that a person may still give a response to a request that
+// was amended, because an amendment can replace its responders.
+func (s *Decisions) admitAgain(
+	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
+) (bridge.Actor, *bridge.Verdict) {
+	i := rec.Interaction
+	if rec.State.Final() {
+		return actor, nil
+	}
+	actor, no := s.people.Eligible(ctx, i, actor)
+	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
+	if no.Why == "" || denies && no.Denies {
+		return actor, nil
+	}
+	s.journal.Refuse(ctx, i, actor, no.Why)
+	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Why(i, no)}
 }

@@ -59,7 +59,7 @@ func invalid(a Click, v bridge.Verdict) error {
 	return bridge.Invalid(all...)
 }
 
-// admitReply checks a reply in the same way as admit checks a click.
+// admitReply checks a reply in the same way as the deciders check a click.
 func (cl *Clicks) admitReply(
 	ctx context.Context, id bridge.ID, actor bridge.Actor, reply bridge.Reply,
 ) (Click, error) {

@@ -1,4 +1,4 @@
-// Path of a click: click.go → this file → settle_check.go.
+// Path of a click: click_check.go → this file → settle_check.go.
 
 package engine
 
@@ -7,28 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"log/slog"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
-	"github.com/nodbridge/nod/bridge/journal"
-	"github.com/nodbridge/nod/bridge/people"
-	"github.com/nodbridge/nod/bridge/tell"
-	"github.com/nodbridge/nod/bridge/words"
 )
-
-// Decisions makes decisions final, or records them as votes. Its methods in the
-// list of deciders are the checks of every decision.
-type Decisions struct {
-	records   core.Interactions
-	journal   *journal.Journal
-	evaluator *evaluator
-	people    *people.People
-	mentions  *tell.Notifier
-	seams     *Seams
-	log       *slog.Logger
-}
 
 // concludeTries is the maximum number of checks of a decision if the request is
 // amended in the meantime.
@@ -74,24 +56,6 @@ type Decision struct {
 // Other decisions need no check of the config.
 func (t *Decision) decides() bool {
 	return !t.Record.State.Final() && (t.Response.State == bridge.StateApproved || t.Response.State == bridge.StateAnswered)
-}
-
-// admitAgain checks that a person may still give a response to a request that
-// was amended, because an amendment can replace its responders.
-func (s *Decisions) admitAgain(
-	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (bridge.Actor, *bridge.Verdict) {
-	i := rec.Interaction
-	if rec.State.Final() {
-		return actor, nil
-	}
-	actor, no := s.people.Eligible(ctx, i, actor)
-	denies := r.State == bridge.StateDenied || r.State == bridge.StateCancelled
-	if no.Why == "" || denies && no.Denies {
-		return actor, nil
-	}
-	s.journal.Refuse(ctx, i, actor, no.Why)
-	return actor, &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Why(i, no)}
 }
 
 // settleOne records the response of a person, as the decision or as a vote.

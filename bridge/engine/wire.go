@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"log/slog"
 	"maps"
 
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/journal"
 	"github.com/nodbridge/nod/bridge/people"
@@ -65,4 +68,60 @@ func New(o Options) *Engine {
 		sweeper:  &sweeper{deadlines: store, log: log},
 		receiver: &receiver{leases: leases, redactor: redactor, platforms: platforms, standby: newStandbys(), log: log, node: o.Node},
 	}
+}
+
+// Clicks applies the clicks and typed text of people. Its methods in the list
+// of deciders are the checks of every click.
+type Clicks struct {
+	records   core.Interactions
+	drafts    Drafts
+	cards     *cards
+	people    *people.People
+	decisions *Decisions
+	seams     *Seams
+	journal   *journal.Journal
+	codes     *codes
+	reader    *reader
+	keys      bridge.Keyring
+	linking   bool
+	watcher   Watcher
+	log       *slog.Logger
+}
+
+// Decisions makes decisions final, or records them as votes. Its methods in the
+// list of deciders are the checks of every decision.
+type Decisions struct {
+	records   core.Interactions
+	journal   *journal.Journal
+	evaluator *evaluator
+	people    *people.People
+	mentions  *tell.Notifier
+	seams     *Seams
+	log       *slog.Logger
+}
+
+// Openings opens requests. Its methods in the list of openers take part in each
+// opening.
+type Openings struct {
+	db       documents.DB
+	leases   documents.Leases
+	records  core.Interactions
+	composer *composer
+	reach    *reach
+	seams    *Seams
+	log      *slog.Logger
+}
+
+// dispatcher processes the jobs of the outbox.
+type dispatcher struct {
+	outbox    core.Outbox
+	records   core.Interactions
+	seams     *Seams
+	platforms platforms
+	cards     *cards
+	threads   *threads
+	lost      *lostCards
+	watcher   Watcher
+	redactor  *Redactor
+	log       *slog.Logger
 }

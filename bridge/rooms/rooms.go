@@ -1,4 +1,4 @@
-// Path of a click: inbound.go of an adapter → this file → click_check.go of bridge/engine.
+// Path of a click: click.go of bridge/engine → this file → click_check.go of bridge/engine.
 // Path of a request: open.go of bridge/engine → this file → open.go of bridge/core.
 
 package rooms
