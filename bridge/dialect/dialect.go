@@ -1,6 +1,6 @@
-// Package dialect holds code that the translators in its subdirectories share.
-// Each of them translates the wire format of another system into bridge
-// requests, and bridge records back into that format.
+// Package dialect holds the code that the translators in its subdirectories
+// share. Each translator converts the wire format of another system to bridge
+// requests, and bridge records back to that format.
 //
 // These packages are pure: they have no I/O, no clock and no state. The golden
 // files of each translator fix its format. Connections, waiting and retries
@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Decode decodes one JSON value that has only one meaning: see strictjson. It
-// ignores unknown fields, as the systems that these formats come from do. It
+// Decode decodes a JSON value that has only one meaning; see strictjson. It
+// ignores unknown fields, like the systems that define these formats. It
 // returns CodeInvalid with an error that names what and the location.
 func Decode(what string, raw []byte, v any) error {
 	err := strictjson.Decode(raw, v)
@@ -29,8 +29,8 @@ func Decode(what string, raw []byte, v any) error {
 	return bridge.Errorf(bridge.CodeInvalid, "%s: %s", what, err)
 }
 
-// Encode returns a value as these systems encode it: compact, and without
-// escapes for HTML.
+// Encode encodes a value like these systems: compact, and without escapes for
+// HTML.
 func Encode(v any) ([]byte, error) {
 	raw, err := bridge.EncodeJSON(v)
 	if err != nil {
@@ -39,8 +39,7 @@ func Encode(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// Code returns a name as a Markdown code span, which shows every character of
-// it.
+// Code returns a name as a Markdown code span, which shows every character.
 func Code(name string) string {
 	fence := "`"
 	for strings.Contains(name, fence) {
@@ -52,7 +51,7 @@ func Code(name string) string {
 	return fence + name + fence
 }
 
-// Fenced returns a text as a Markdown code block, which shows every line of it.
+// Fenced returns a text as a Markdown code block, which shows every line.
 func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -73,7 +72,8 @@ func Refused(r bridge.Record) error {
 }
 
 // CheckScope returns an error if a decision would create a grant in nod. A
-// format that does not show what the grant covers cannot make that decision.
+// format that does not show the coverage of a grant cannot offer such a
+// decision.
 func CheckScope(i bridge.Interaction, d bridge.Decision) error {
 	if i.Approval == nil || i.Approval.AgentRemembers || d != bridge.DecideSession && d != bridge.DecideAlways {
 		return nil
@@ -100,9 +100,9 @@ func Labels(q bridge.Question, a bridge.Answer) []string {
 	return out
 }
 
-// Choices returns the answer that labels stand for in a question with options.
-// A text that is not a label is free text if the question allows that. The
-// error is CodeInvalid.
+// Choices returns the answer for labels in a question with options. If the
+// question allows free text, a text that is not a label is free text. The error
+// is CodeInvalid.
 func Choices(q bridge.Question, labels []string) (bridge.Answer, string, error) {
 	values, other := []string{}, ""
 	for _, l := range labels {

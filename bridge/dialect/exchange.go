@@ -12,27 +12,29 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Exchange is one request of a message, with a function that returns its
-// outcome in the message's own format.
+// Exchange is a request in a message, with a function that returns the outcome
+// in the format of the message.
 type Exchange struct {
-	// Request has in CallID the ID that the agent made up for the call, if the
-	// message has one.
+	// Request is the request. Its CallID contains the ID that the agent
+	// generated for the call, if the message has one.
 	Request bridge.Request
-	// Encode returns the outcome of a closed request in the message's format.
-	// Its error is a *bridge.EndedError if the format has no form for the
-	// outcome. The record has the texts as the agent sent them; see Answer.
+	// Encode returns the outcome of a closed request in the format of the
+	// message. Its error is a *bridge.EndedError if the format cannot express
+	// the outcome. The record must contain the texts that the agent sent; see
+	// Answer.
 	Encode func(bridge.Record) (any, error)
-	// Names gives problems with the request the names of the message. If it is
-	// nil, they keep those of the request.
+	// Names translates the names of fields in problems with the request to
+	// those of the message. If it is nil, the names stay unchanged.
 	Names Names
 }
 
 // NoDecision is the output of a hook that decides nothing.
 type NoDecision struct{}
 
-// Answer returns the outcome of a closed request in the message's format, with
-// the agent's own words: what was redacted for people is in the answer as the
-// agent sent it. A call that is left to the agent has no decision.
+// Answer returns the outcome of a closed request in the format of the message.
+// It contains the texts that the agent sent, even if they were redacted for
+// people. If the agent must decide on a call itself, the outcome contains no
+// decision.
 func (x Exchange) Answer(rec bridge.Record) (any, error) {
 	if x.Request.OnlyRules && rec.State == bridge.StateCancelled && rec.Response.Reason == bridge.ReasonLeft {
 		return NoDecision{}, nil
@@ -40,7 +42,7 @@ func (x Exchange) Answer(rec bridge.Record) (any, error) {
 	return x.Encode(AsSent(rec, x.Request.Ask))
 }
 
-// AsSent returns a record with the texts that its agent sent instead of the
+// AsSent returns a record in which the texts from the agent replace the
 // redacted ones.
 func AsSent(rec bridge.Record, sent bridge.Ask) bridge.Record {
 	if rec.Interaction.Redacted == 0 || sent.Normalize() != nil {
@@ -65,21 +67,21 @@ type Translation struct {
 	// Answer is the answer if the message contains no requests.
 	Answer any
 	// Join combines the answers of several exchanges in their order. If it is
-	// nil, there is one exchange, whose answer is used unchanged.
+	// nil, the message has one exchange, and its answer is used unchanged.
 	Join func([]any) (any, error)
-	// Partly reports problems with parts of the message for which no one is
-	// asked, next to those for which people are.
+	// Partly reports problems with the parts of the message that nod asks no
+	// one about, in a message with other parts that it does ask about.
 	Partly error
-	// UnlessPending is a session. If a request of it is pending, the message
-	// tells nothing new, and only Answer is used.
+	// UnlessPending is a session. If the session has a pending request, the
+	// message contains nothing new, and only Answer is used.
 	UnlessPending string
 	// Elsewhere, if not nil, reports a decision that was made without nod.
 	Elsewhere *Elsewhere
-	// Report, if not nil, is what the message says about its session.
+	// Report, if not nil, is the report about the session in the message.
 	Report *Report
 }
 
-// Elsewhere reports that pending requests of a session were decided at the
+// Elsewhere reports that people decided pending requests of a session at the
 // agent's own terminal.
 type Elsewhere struct {
 	Session string
@@ -89,14 +91,14 @@ type Elsewhere struct {
 	Input    json.RawMessage
 	Turn     string
 	AllTurns bool
-	// Call is the ID of the call, if the report has one.
+	// Call is the ID of the call, if the report contains one.
 	Call string
-	// Reason is shown on the cards.
+	// Reason is the reason on the cards.
 	Reason string
-	// Question is set if the call asks questions, and does nothing else.
+	// Question is set if the call only asks questions.
 	Question bool
-	// Agrees reports whether the call ran as a response in chat says. If it is nil,
-	// an approval does.
+	// Agrees reports whether the call ran in accordance with a response in
+	// chat. If it is nil, an approval is such a response.
 	Agrees func(bridge.Record) bool
 }
 
@@ -113,10 +115,10 @@ func (e Elsewhere) Covers(i bridge.Interaction) bool {
 	return i.ToolName == e.Tool
 }
 
-// Decides returns the requests that the report is about, of the pending ones,
-// oldest first. It also reports whether it is about one call: the one with its
-// ID, or otherwise the oldest of its turn. Another call with the same content
-// still waits.
+// Decides returns the pending requests that the report is about. Pending is
+// sorted, oldest first. It also reports whether the report is about one call:
+// the call with its ID, or otherwise the oldest one of its turn. Another call
+// with the same content stays pending.
 func (e Elsewhere) Decides(pending []bridge.Interaction) (decided []bridge.Interaction, one bool) {
 	covered := slices.DeleteFunc(slices.Clone(pending), func(i bridge.Interaction) bool { return !e.Covers(i) })
 	if e.Tool == "" || len(covered) == 0 {
@@ -143,15 +145,16 @@ func SameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// One returns the translation of a message with one request. The ID that the
-// agent made up for the call, with its format, may be empty.
+// One returns the translation of a message with one request. ID is the ID that
+// the agent generated for the call, with its format. It may be empty.
 func One(r bridge.Request, id string, answer func(bridge.Record) (any, error)) Translation {
 	r.CallID.ID = id
 	return Translation{Exchanges: []Exchange{{Request: r, Encode: answer}}}
 }
 
-// CallID returns the ID of a call from the ID that the agent made up for it and
-// what makes it unique in its session. It is empty if the agent's ID is.
+// CallID returns the ID of a call. It consists of the ID that the agent
+// generated, and of values that make it unique in the session. It is empty if
+// the agent's ID is empty.
 func CallID(format, id string, more ...string) string {
 	if id == "" {
 		return ""
@@ -163,9 +166,9 @@ func CallID(format, id string, more ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// NeedsInput returns CodeUnsupported unless an agent says what a call does, because a
-// card would ask about something that no one sees. An empty object says that the call
-// has no arguments.
+// NeedsInput returns CodeUnsupported if an agent does not send the arguments of
+// a call, because people could not see what they approve. An empty object means
+// that the call has no arguments.
 func NeedsInput(field string, input json.RawMessage) error {
 	switch string(bytes.TrimSpace(input)) {
 	case "", "null", `""`, "[]":
@@ -175,16 +178,16 @@ func NeedsInput(field string, input json.RawMessage) error {
 	return nil
 }
 
-// OnlyRules lets only rules of the policy ask people about the requests of a
-// message; see [bridge.Request].
+// OnlyRules lets only policy rules ask people about the requests of a message;
+// see [bridge.Request].
 func (t Translation) OnlyRules() {
 	for n := range t.Exchanges {
 		t.Exchanges[n].Request.OnlyRules = true
 	}
 }
 
-// Gated limits a message to what the gates in a text, or rules of the policy,
-// select. Without gates, all of it needs a decision.
+// Gated limits a message to the requests that the given gates or policy rules
+// select. Without gates, all of its requests need a decision.
 func (t Translation) Gated(gates string) {
 	if gates == "" {
 		return
@@ -195,9 +198,9 @@ func (t Translation) Gated(gates string) {
 	}
 }
 
-// Identify says by which call a message was sent. Its requests take what they
-// have no part of their own in, and a number if the ID of an earlier one is the
-// same, because no message repeats itself.
+// Identify sets the identity of the call that sent the message on its requests.
+// A request without an ID of its own gets the ID of the call. Requests with the
+// same ID get a number, because a message does not repeat its own requests.
 func (t Translation) Identify(by bridge.CallID) {
 	seen := map[string]int{}
 	for n := range t.Exchanges {
@@ -215,8 +218,8 @@ func (t Translation) Identify(by bridge.CallID) {
 	}
 }
 
-// Approved returns the input that was approved: the edited one, or otherwise
-// the original.
+// Approved returns the approved input: the edited input, or otherwise the
+// original.
 func Approved(r bridge.Record) json.RawMessage {
 	if r.Response != nil && len(r.Response.Input) > 0 {
 		return r.Response.Input
@@ -224,7 +227,7 @@ func Approved(r bridge.Record) json.RawMessage {
 	return r.Interaction.Approval.Input
 }
 
-// WhyNot returns a sentence that tells an agent why there is no answer, or why
+// WhyNot returns a sentence that tells an agent why it gets no answer, or why
 // the request was denied. It never calls a timeout a denial.
 func WhyNot(r bridge.Record) string {
 	reason := ""

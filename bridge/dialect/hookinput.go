@@ -12,15 +12,15 @@ import (
 const (
 	// MaxHookBody limits the input of a hook that asks, in bytes.
 	MaxHookBody = 1 << 20
-	// maxHookText limits a text of a report. People see less of it.
+	// maxHookText limits a text in a report. People see only its start.
 	maxHookText = 16 << 10
-	// maxHookValue limits any other value of a report. A larger input was on no
-	// card.
+	// maxHookValue limits any other value in a report. No card can have shown a
+	// larger input.
 	maxHookValue = MaxHookBody / 2
 )
 
-// hookMembers holds the members that nod reads of the input of a hook that
-// reports, in the order in which it writes them.
+// hookMembers lists the members that nod reads from the input of a hook that
+// only reports, in the order in which it writes them.
 var hookMembers = []struct {
 	name  string
 	limit int
@@ -45,20 +45,21 @@ var hookMembers = []struct {
 	{"tool_input", maxHookValue},
 }
 
-// HookInput reads the input of an agent's hook. Of a hook that only reports, it
-// keeps the members that nod needs, whatever the size and the shape of the
-// input. Write never fails. The zero value is not usable; see NewHookInput.
+// HookInput reads the input of an agent's hook. If the hook only reports, it
+// keeps only the members that nod needs, regardless of the size and the shape
+// of the input. Write never fails. The zero value is not usable; see
+// NewHookInput.
 type HookInput struct {
 	Skim
 	reports func(event string) bool
 	names   HookNames
 	whole   bytes.Buffer
 	long    bool
-	marked  int // bytes of a byte-order mark that were dropped
+	marked  int // number of dropped bytes of a byte-order mark
 }
 
-// NewHookInput returns a reader for the hooks of an agent, some of whose events
-// only report.
+// NewHookInput returns a reader for the hooks of an agent. The function reports
+// whether an event needs no decision.
 func NewHookInput(reports func(event string) bool) *HookInput {
 	in := &HookInput{reports: reports}
 	in.Limits = map[string]int{}
@@ -71,7 +72,7 @@ func NewHookInput(reports func(event string) bool) *HookInput {
 // HookNames are the members of a hook's input that name the event and the session.
 type HookNames struct{ Event, Session string }
 
-// SnakeNames are the names of Claude Code, and of agents that follow it.
+// SnakeNames are the names that Claude Code and similar agents use.
 var SnakeNames = HookNames{"hook_event_name", "session_id"}
 
 // Named sets the names of the members, and returns the reader.
@@ -98,7 +99,7 @@ func (in *HookInput) Write(p []byte) (int, error) {
 // bom is the byte-order mark of UTF-8, which some shells put before a text.
 const bom = "\ufeff"
 
-// TrimBOM returns a text without a byte-order mark before it.
+// TrimBOM removes a byte-order mark from the start of a text.
 func TrimBOM(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte(bom)) }
 
 func (in *HookInput) write(p []byte) (int, error) {
@@ -111,17 +112,17 @@ func (in *HookInput) write(p []byte) (int, error) {
 // Event returns the event, or "" if it is missing or ambiguous.
 func (in *HookInput) Event() string { return in.Text(in.names.Event) }
 
-// Events returns the different events that the input names.
+// Events returns the distinct events in the input.
 func (in *HookInput) Events() []string { return in.Texts(in.names.Event) }
 
-// Sessions returns the different sessions that the input names.
+// Sessions returns the distinct sessions in the input.
 func (in *HookInput) Sessions() []string { return in.Texts(in.names.Session) }
 
-// Reports reports whether the event only tells nod something.
+// Reports reports whether the event needs no decision.
 func (in *HookInput) Reports() bool { return in.reports(in.Event()) }
 
-// Body returns the input: all of it, or of a report what nod needs. It returns
-// CodeInvalid for an input that is too long.
+// Body returns the complete input, or the necessary members of a report. It
+// returns CodeInvalid for an input that is too long.
 func (in *HookInput) Body() ([]byte, error) {
 	switch {
 	case in.Reports():
@@ -133,7 +134,7 @@ func (in *HookInput) Body() ([]byte, error) {
 }
 
 // report returns the members of a report as JSON that has only one meaning. It
-// leaves out members that have none.
+// leaves out ambiguous members.
 func (in *HookInput) report() []byte {
 	out := []byte{'{'}
 	for _, m := range hookMembers {
@@ -153,9 +154,9 @@ func (in *HookInput) report() []byte {
 	return append(out, '}')
 }
 
-// strict returns a value that strictjson accepts, or nil if there is none. It
-// shortens texts, and replaces what is not valid in them. Of a long list, it
-// keeps that it is not empty.
+// strict returns a value that strictjson accepts, or nil if that is not
+// possible. It shortens texts, and replaces invalid parts of them. A long list
+// is replaced by a nonempty list.
 func (v skimmed) strict() json.RawMessage {
 	if text, ok := v.text(); ok {
 		raw, err := bridge.EncodeJSON(shortened(text))
@@ -173,8 +174,8 @@ func (v skimmed) strict() json.RawMessage {
 	return v.raw
 }
 
-// shortened returns at most a quarter of maxHookText of a text, so that all
-// texts and a value fit into a body however they are escaped.
+// shortened cuts a text to a quarter of maxHookText, so that all texts and a
+// value fit into a body even with escapes.
 func shortened(s string) string {
 	const most = maxHookText / 4
 	if len(s) <= most {

@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Joined returns chosen labels as one text, with sep between them. If people could
-// have chosen other options with the same text, it is a JSON list of the labels.
+// Joined returns chosen labels as one text, joined by sep. If the text could
+// also stand for other labels, it is a JSON list of the labels.
 func Joined(q bridge.Question, labels []string, sep string) string {
 	text := strings.Join(labels, sep)
 	if again, err := Apart(q, text, sep); err == nil && slices.Equal(again, labels) {
@@ -19,10 +19,10 @@ func Joined(q bridge.Question, labels []string, sep string) string {
 	return string(raw)
 }
 
-// Apart splits a text into labels: those of a JSON list, or those with sep between
-// them. It recognizes labels that contain sep themselves. If the question allows
-// free text, so can that. It returns CodeInvalid for a text that several choices
-// have in common.
+// Apart splits a text into labels: the labels in a JSON list, or labels joined
+// by sep. It recognizes labels that contain sep. If the question allows free
+// text, free text may contain sep too. It returns CodeInvalid for a text that
+// can stand for several choices.
 func Apart(q bridge.Question, s, sep string) ([]string, error) {
 	var list []string
 	if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &list) == nil {
@@ -35,10 +35,10 @@ func Apart(q bridge.Question, s, sep string) ([]string, error) {
 	return splitLabels(q, s, sep), nil
 }
 
-// readings returns in how many ways a text consists of labels and, if there is no
-// label, of other texts, but no number above 2.
+// readings returns the number of ways in which a text consists of labels and,
+// if the question allows free text, of other texts. It returns at most 2.
 func readings(q bridge.Question, s, sep string) int {
-	ways := make([]int, len(s)+1) // of what begins at a place
+	ways := make([]int, len(s)+1) // number of ways from each position
 	ways[len(s)] = 1
 	for at := len(s) - 1; at >= 0; at-- {
 		labeled := false
@@ -55,8 +55,8 @@ func readings(q bridge.Question, s, sep string) int {
 	return ways[0]
 }
 
-// next returns how far the next label is if a text starts with one, and 0 if it
-// does not.
+// next returns the distance to the next label if a text starts with this label,
+// or 0 if it does not.
 func next(s, label, sep string) int {
 	switch {
 	case label == "":
@@ -72,7 +72,7 @@ func next(s, label, sep string) int {
 // splitLabels splits a list of labels that sep joins.
 func splitLabels(q bridge.Question, s, sep string) []string {
 	var out []string
-	free := false // the last text is not a label
+	free := false // whether the last text is not a label
 	for s != "" {
 		best, known := "", false
 		for _, o := range q.Options {

@@ -9,7 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Names gives a problem with a request or an answer the names of a message.
+// Names translates the names of fields in a problem with a request or an answer
+// to those of a message.
 type Names func(bridge.FieldError) bridge.FieldError
 
 // Named returns err with the names of a message. It returns err unchanged if
@@ -22,9 +23,9 @@ func Named(err error, names Names) error {
 	return e.Renamed(names)
 }
 
-// Renames returns the names that follow from pairs of a regular expression and
-// its replacement. The first expression that matches a field replaces it. Words
-// replaces words in the text of the problem and can be nil.
+// Renames returns Names from pairs of a regular expression and its replacement.
+// The first expression that matches a field replaces it. Words replaces words
+// in the text of the problem and can be nil.
 func Renames(words *strings.Replacer, pairs ...string) Names {
 	compiled := sync.OnceValue(func() (from []*regexp.Regexp) {
 		for n := 0; n < len(pairs); n += 2 {
@@ -46,9 +47,9 @@ func Renames(words *strings.Replacer, pairs ...string) Names {
 	}
 }
 
-// Refuse returns nil if nothing is wrong with a message. Otherwise it returns
-// these problems together with those of the message's request, so that the
-// sender reads all of them at once.
+// Refuse returns nil if a message has no problems. Otherwise, it returns them
+// together with the problems of the message's request, so that the sender sees
+// all of them at once.
 func Refuse(wrong bridge.Problems, r bridge.Request, names Names) error {
 	if len(wrong) > 0 {
 		wrong.Add(Named(r.Normalize(), names))

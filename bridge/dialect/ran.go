@@ -6,10 +6,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// CallOf identifies a call, so that a later report about it finds its request: by
-// its ID, or otherwise by its tool and exact input, regardless of the formatting.
-// It is empty for a call that has no ID, if the input has more than one meaning or
-// there is none.
+// CallOf identifies a call, so that a later report about it finds its request.
+// The identifier is the ID of the call, or otherwise its tool and exact input,
+// regardless of the formatting. It is empty if the call has no ID, and its
+// input is missing or ambiguous.
 func CallOf(id, tool string, input json.RawMessage) string {
 	var name any = []string{id}
 	if id == "" {
@@ -26,8 +26,8 @@ func CallOf(id, tool string, input json.RawMessage) string {
 	return string(raw)
 }
 
-// Calls returns the names of the call of a report under which its request may be
-// known, the most exact first. There are none for another report.
+// Calls returns the possible identifiers of the call in a report, most exact
+// first. It returns none if the report is not about a call.
 func (e Elsewhere) Calls() []string {
 	if e.Tool == "" {
 		return nil
@@ -41,8 +41,8 @@ func (e Elsewhere) Calls() []string {
 	return out
 }
 
-// Ran returns how a call ran, as its report says: as the response in chat says, or
-// as someone decided at the agent's own terminal before.
+// Ran returns how a call ran according to its report: as the response in chat
+// requires, or by a decision at the agent's own terminal.
 func (e Elsewhere) Ran(r bridge.Record) string {
 	agrees := r.State == bridge.StateApproved
 	if e.Agrees != nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Report holds the report in a message about the session of that message.
+// Report is the report about a session in a message of that session.
 type Report struct {
 	Session string
 	bridge.SessionReport
 }
 
-// stepFields are the fields of a tool's input that say what it does, the most
-// telling first.
+// stepFields lists the fields of a tool's input that describe its action, most
+// informative first.
 var stepFields = []string{"command", "file_path", "notebook_path", "path", "url", "query", "pattern", "description"}
 
-// Step names a tool call in one line.
+// Step describes a tool call in one line.
 func Step(tool string, input json.RawMessage) string {
 	var in map[string]any
 	if json.Unmarshal(input, &in) != nil {
@@ -29,7 +29,7 @@ func Step(tool string, input json.RawMessage) string {
 			if v = strings.TrimSpace(v); v != "" {
 				return tool + ": " + v
 			}
-		case []any: // the words of a command
+		case []any: // a command as a list of words
 			words := make([]string, 0, len(v))
 			for _, w := range v {
 				if s, ok := w.(string); ok {

@@ -6,32 +6,32 @@ import (
 )
 
 const (
-	// maxSkimName limits the names that a Skim compares, in bytes, and maxSkimmed
-	// the number of values that it keeps of one name.
+	// maxSkimName limits the length of the names that a Skim compares, in
+	// bytes. maxSkimmed limits the number of values that it keeps for a name.
 	maxSkimName, maxSkimmed = 100, 8
 )
 
-// Skim reads a few members of a JSON object of any size and shape: it does not
-// have to be complete or valid, and its texts may hold invalid UTF-8. Members of
-// inner objects do not count. Write never fails.
+// Skim reads a few members of a JSON object of any size and shape. The object
+// does not have to be complete or valid, and its texts may contain invalid
+// UTF-8. Members of inner objects do not count. Write never fails.
 type Skim struct {
-	// Limits holds the names of the members to keep, and the size of their
-	// values in bytes. Of a longer value, only the beginning is kept.
+	// Limits holds the names of the members to keep, and the maximum size of
+	// their values in bytes. Skim keeps only the start of a longer value.
 	Limits map[string]int
 
 	found map[string][]skimmed
 
-	depth, base      int  // of open brackets, and at the outermost object
-	text, escaped    bool // inside a string, and after its backslash
+	depth, base      int  // number of open brackets, now and at the outermost object
+	text, escaped    bool // whether the position is in a string, and after its backslash
 	key              bool // the next string is a name
 	name             []byte
-	capture, reading bool // a value begins after the colon, and is read
+	capture, reading bool // the value after the colon must be kept, and is being read
 	limit            int
 	value            []byte
 	long             bool
 }
 
-// skimmed is the value of a member. Long means that it is only the beginning.
+// skimmed is the value of a member. Long means that raw is only its start.
 type skimmed struct {
 	raw  []byte
 	long bool
@@ -121,7 +121,7 @@ func (s *Skim) close(c byte) {
 	}
 }
 
-// begin prepares for the value of the name that was read.
+// begin prepares for the value of the current name.
 func (s *Skim) begin() {
 	var name string
 	if json.Unmarshal(slices.Concat([]byte{'"'}, s.name, []byte{'"'}), &name) != nil {
@@ -131,7 +131,7 @@ func (s *Skim) begin() {
 	s.name = []byte(name)
 }
 
-// keep adds a byte to the value that is read.
+// keep adds a byte to the current value.
 func (s *Skim) keep(c byte) {
 	switch {
 	case !s.reading:
@@ -142,7 +142,7 @@ func (s *Skim) keep(c byte) {
 	}
 }
 
-// end stores the value that was read.
+// end stores the current value.
 func (s *Skim) end() {
 	s.capture = false
 	if !s.reading {
@@ -158,8 +158,8 @@ func (s *Skim) end() {
 	s.value = nil
 }
 
-// one returns the value of a member, and false if there is none or if there are
-// different ones.
+// one returns the value of a member. It returns false if the member is missing
+// or has several different values.
 func (s *Skim) one(name string) (skimmed, bool) {
 	all := s.found[name]
 	if len(all) == 0 || slices.ContainsFunc(all, func(v skimmed) bool { return string(v.raw) != string(all[0].raw) }) {
@@ -168,7 +168,7 @@ func (s *Skim) one(name string) (skimmed, bool) {
 	return all[0], true
 }
 
-// Texts returns the different texts of a member.
+// Texts returns the distinct texts of a member.
 func (s *Skim) Texts(name string) []string {
 	var out []string
 	for _, v := range s.found[name] {
@@ -179,8 +179,8 @@ func (s *Skim) Texts(name string) []string {
 	return out
 }
 
-// Text returns the text of a member, or "" if there is none or if there are
-// different ones.
+// Text returns the text of a member, or "" if the member is missing or has
+// several different values.
 func (s *Skim) Text(name string) string {
 	if all := s.Texts(name); len(all) == 1 {
 		return all[0]
@@ -194,10 +194,11 @@ func (s *Skim) True(name string) bool {
 	return ok && string(v.raw) == "true"
 }
 
-// maxEscape is the length of the longest escape in a string: a surrogate pair.
+// maxEscape is the length of the longest escape in a string, which is a
+// surrogate pair.
 const maxEscape = 12
 
-// text decodes a string. Of one that was cut off, it returns the beginning.
+// text decodes a string. If the string was cut off, it returns the start.
 func (v skimmed) text() (string, bool) {
 	var text string
 	if !v.long {

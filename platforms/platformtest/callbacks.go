@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// callbacks contains the checks of HTTP mode: requests of the platform are accepted,
-// and all others are refused.
+// callbacks contains the checks of HTTP mode: the adapter accepts requests of
+// the platform and refuses all others.
 var callbacks = []flow{
 	{"clicks, texts and commands work", callbacksWork},
 	{"what the service did not sign is refused", refusesUnsigned},
@@ -23,7 +23,7 @@ var callbacks = []flow{
 	{"what is not a callback is refused", refusesGarbage},
 }
 
-// runCallbacks runs them.
+// runCallbacks runs the checks of HTTP mode.
 func runCallbacks(t *testing.T, h Harness) {
 	r := New(t, h, Options{HTTP: true}).Connected()
 	for _, f := range callbacks {
@@ -120,8 +120,8 @@ func refusesForged(r *Rig) {
 	c.end()
 }
 
-// forged sends a request that the platform has signed but whose content is
-// invalid.
+// forged sends a request with a valid signature of the platform and invalid
+// content.
 func (r *Rig) forged(name, body string) {
 	r.T.Helper()
 	if got := r.send(http.MethodPost, r.Harness.Forge.Sign(r, body, time.Now()), body); got >= 500 {

@@ -49,7 +49,7 @@ func clicks(r *Rig, sink *Recorder) {
 	r.T.Helper()
 	sink.Reset()
 	_, at := r.card()
-	r.Eventually("a click is accepted", func() bool { // the service may not have found the connection yet
+	r.Eventually("a click is accepted", func() bool { // the service may not know the connection yet
 		reaction, err := r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun)
 		return err == nil && reaction.OK
 	})
@@ -87,8 +87,9 @@ func outlives(t *testing.T, h Harness) {
 	clicks(r, sink)
 }
 
-// outlivesProxy checks that a connection that the service, or a proxy in front of it,
-// does not give at first is there afterwards, and that this refuses no token.
+// outlivesProxy checks that an adapter connects even if the service, or a proxy
+// in front of it, refuses at first, and that the adapter does not take this as
+// a refused token.
 func outlivesProxy(t *testing.T, h Harness) {
 	for name, f := range map[string]sandbox.Fault{
 		"outage": {Kind: "error", Status: 503}, "rate limit": {Kind: "rate_limit", RetryAfter: 1}, "half an answer": {Kind: "half"},
@@ -113,8 +114,9 @@ func outlivesProxy(t *testing.T, h Harness) {
 	}
 }
 
-// findsAccepted checks that a token that was refused for a moment is used again
-// although the connection has held, so that no event says so.
+// findsAccepted checks that the adapter uses a token again after the service
+// refused it for a moment. The connection stays open during that time, so no
+// event reports the change.
 func findsAccepted(t *testing.T, h Harness) {
 	if !h.Socket {
 		t.Skip("the connection does not outlive a refusal")
@@ -144,8 +146,8 @@ func endsRefused(t *testing.T, h Harness) {
 	}
 }
 
-// isExclusive checks the key that lets only one daemon receive, if the service
-// requires that.
+// isExclusive checks the key that lets only one daemon receive events, if the
+// service requires that.
 func isExclusive(t *testing.T, h Harness) {
 	first := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	x, ok := first.Platform.(bridge.Exclusive)

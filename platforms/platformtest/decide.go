@@ -91,7 +91,7 @@ var decisions = []flow{
 		c := r.ask(samples.Approval())
 		late := c.holding(render.LabelDeny, "bo")
 		c.elsewhere("ana", bridge.Reply{Decision: bridge.DecideOnce})
-		if reaction, ok := r.act(late); ok { // the card may be closed already
+		if reaction, ok := r.act(late); ok { // the card may already be closed
 			r.Told("bo", r.Harness.Name, reaction, "ana already")
 		}
 		if got := c.end(); got.State != bridge.StateApproved || got.Response.Actor.Person != "ana" {

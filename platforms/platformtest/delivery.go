@@ -94,7 +94,7 @@ var delivery = []flow{
 	}},
 }
 
-// runDelivery runs each on a rig of its own.
+// runDelivery runs each flow of delivery on a separate rig.
 func runDelivery(t *testing.T, h Harness) {
 	for _, f := range delivery {
 		t.Run(f.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func runDelivery(t *testing.T, h Harness) {
 	}
 }
 
-// deletes deletes a message as an administrator can.
+// deletes deletes a message in the way of an administrator.
 func (r *Rig) deletes(at sandbox.Place) {
 	r.T.Helper()
 	a := sandbox.Action{Service: at.Service, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message}

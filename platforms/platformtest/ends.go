@@ -12,7 +12,7 @@ import (
 // duplicated makes the service deliver a click twice.
 var duplicated = sandbox.Fault{Kind: "event_duplicate", Count: 1}
 
-// ends contains the ways in which a request is closed without a response, and
+// ends contains the flows in which a request is closed without a response, and
 // the modes that accept none.
 var ends = []flow{
 	{"a request expires, and the late are told", func(r *Rig) {
@@ -24,7 +24,7 @@ var ends = []flow{
 			r.T.Errorf("state %s", got.State)
 		}
 		c.closed("Expired")
-		if reaction, ok := r.act(late); ok { // some clients can still send a control that is gone
+		if reaction, ok := r.act(late); ok { // some clients can still send a click on a removed control
 			r.Told("bo", r.Harness.Name, reaction, "already expired")
 		}
 	}},

@@ -18,18 +18,19 @@ import (
 type Call struct {
 	// Method is the name of the call in faults.
 	Method string
-	// Make makes the adapter make the call, and returns what the adapter returns.
-	// Its error is not looked at if the adapter has none to return.
+	// Make makes the adapter call the service, and returns the adapter's error.
+	// If the adapter returns no error for this call, the contract ignores the
+	// result of Make.
 	Make   func() error
 	Silent bool
-	// Other holds the meaning of some errors for this call, if it differs from the
+	// Other maps some errors to a different meaning for this call than in the
 	// table.
 	Other map[platforms.About]platforms.About
 }
 
-// Answers makes the service answer each call with each error of its table, and
-// checks that the error is about what the table says and concerns nothing else: the
-// platform stays up, and its next call works.
+// Answers makes the service respond to each call with each error of its table.
+// It checks that the adapter gives the error the meaning in the table, that the
+// platform stays up, and that its next call works.
 func (r *Rig) Answers(calls []Call) {
 	r.T.Helper()
 	for _, call := range calls {
@@ -48,7 +49,7 @@ func (r *Rig) Answers(calls []Call) {
 	r.logged.check(r.T)
 }
 
-// logLines holds the log of an adapter.
+// logLines collects the log of an adapter.
 type logLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -64,7 +65,8 @@ func (l *logLines) Write(line []byte) (int, error) {
 
 var stateLogged = regexp.MustCompile(`platform is up|platform is not up.* state=(\S+)`)
 
-// check checks that a change of the state has one line, and that no line has a token.
+// check checks that each change of the state has one line, and that no line
+// contains a token.
 func (l *logLines) check(t testing.TB) {
 	t.Helper()
 	l.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// Nowhere is a client that reaches no service.
+// Nowhere returns a client that reaches no service.
 func Nowhere() *http.Client { return &http.Client{Transport: nowhere{}} }
 
 type nowhere struct{}
@@ -56,8 +56,8 @@ func (Refusing) Suggest(context.Context, bridge.Command, int) ([]bridge.Suggesti
 }
 
 // Recorder is a sink that records the calls of the adapter and returns the
-// answers that the test sets. It rings after each call. It is safe for concurrent
-// use.
+// answers that the test sets. It rings after each call. It is safe for
+// concurrent use.
 type Recorder struct {
 	await.Bell
 	mu       sync.Mutex
@@ -66,27 +66,28 @@ type Recorder struct {
 	replies  []bridge.Said
 	drawn    []bridge.View
 	deleted  []bridge.MessageRef
-	ctx      context.Context // of the newest click
+	ctx      context.Context // context of the newest click
 	answer   func(bridge.Click) (bridge.Verdict, error)
 	form     bridge.Form
 	fails    error
 }
 
-// Answers sets the answer to a click. If it is nil, each click is noted.
+// Answers sets the function that answers clicks. If it is nil, the recorder
+// accepts each click.
 func (r *Recorder) Answers(answer func(bridge.Click) (bridge.Verdict, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = answer
 }
 
-// Shows sets what Form returns, and the error of Form and Command.
+// Shows sets the form that Form returns, and the error of Form and Command.
 func (r *Recorder) Shows(f bridge.Form, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.form, r.fails = f, err
 }
 
-// Reset removes everything that was recorded.
+// Reset removes all recorded calls.
 func (r *Recorder) Reset() {
 	r.Answers(nil)
 	r.Shows(bridge.Form{}, nil)
@@ -121,8 +122,8 @@ func (r *Recorder) Drawn(_ context.Context, v bridge.View, _ error) error {
 	return nil
 }
 
-// Updated returns the number of cards that the adapter has updated with the view
-// of a verdict.
+// Updated returns the number of cards that the adapter has updated with the
+// view of a verdict.
 func (r *Recorder) Updated() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,7 +200,7 @@ func (r *Recorder) Commands() []bridge.Command {
 	return slices.Clone(r.commands)
 }
 
-// Memory is a platforms.Notes in memory. Its zero value is ready.
+// Memory is a platforms.Notes in memory. The zero value is ready to use.
 type Memory struct{ kept sync.Map }
 
 // PutNote implements platforms.Notes.

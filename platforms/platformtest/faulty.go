@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// mapsErrors checks the code of each error, because the engine acts on it.
+// mapsErrors checks the code of each error, because the engine's behavior
+// depends on it.
 func mapsErrors(r *Rig) {
 	i := r.interaction("make deploy")
 	pending := r.view(i, bridge.StatePending)
@@ -37,7 +38,8 @@ func mapsErrors(r *Rig) {
 		{"half an answer", sandbox.Fault{Kind: "half"}, 0, isCode(bridge.CodeUnavailable)},
 		{"token revoked", sandbox.Fault{Kind: "revoke"}, 0, isCode(bridge.CodeForbidden)},
 		{"rate limit", sandbox.Fault{Kind: "rate_limit", RetryAfter: 1}, time.Second, isCode(bridge.CodeRateLimited)},
-		// A proxy in front of the service answers. It knows no channel and no token.
+		// In these cases, a proxy in front of the service responds. It knows no
+		// channel and no token.
 		{"sign-in page", sandbox.Fault{Kind: "page", Status: 200}, 0, isCode(bridge.CodeUnavailable)},
 		{"redirect", sandbox.Fault{Kind: "page", Status: 302}, 0, isCode(bridge.CodeUnavailable)},
 		{"proxy refuses", sandbox.Fault{Kind: "page", Status: 401}, 0, isCode(bridge.CodeUnavailable)},
@@ -85,7 +87,7 @@ func longJSON(command string) json.RawMessage {
 	return raw
 }
 
-// script is a command with a number of lines.
+// script returns a command with a number of lines.
 func script(lines int) string {
 	var b strings.Builder
 	for n := range lines {
@@ -95,7 +97,7 @@ func script(lines int) string {
 }
 
 // sendsPartsOnce interrupts the delivery of a long text and continues from the
-// recorded parts, as another process would.
+// recorded parts, like another process would.
 func sendsPartsOnce(r *Rig) {
 	if r.Harness.Dialogs {
 		return
@@ -123,7 +125,7 @@ func sendsPartsOnce(r *Rig) {
 			}
 		}
 	}
-	bridge.Pause(r.Ctx, time.Second) // the delay that the service requires
+	bridge.Pause(r.Ctx, time.Second) // the pause that the service requires
 	ref, err := r.post(v, bridge.NewParts(saved, nil))
 	if err != nil {
 		r.T.Fatal(err)
@@ -148,7 +150,7 @@ func (r *Rig) onePart(v bridge.View, saved *[]bridge.MessageRef) error {
 // errStop interrupts a post.
 var errStop = bridge.Errorf(bridge.CodeUnavailable, "stopped")
 
-// stopsUnrecorded checks that the controls are not shown before the text above
+// stopsUnrecorded checks that the controls appear only after the text above
 // them is recorded.
 func stopsUnrecorded(r *Rig) {
 	if r.Harness.Dialogs {
@@ -167,7 +169,7 @@ func stopsUnrecorded(r *Rig) {
 }
 
 // neverShortened updates a card to a long text, with and without a record of
-// its parts. The controls must come only with the full text.
+// its parts. The controls may appear only with the full text.
 func neverShortened(r *Rig) {
 	ref := r.posts(r.view(r.interaction("ls"), bridge.StatePending))
 	for _, parts := range []*bridge.Parts{nil, bridge.NewParts(nil, nil)} {

@@ -21,10 +21,10 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// routeTwo is a route on which two people must approve.
+// routeTwo is a route that requires two approvers.
 const routeTwo = "two"
 
-// routeSlow is a route on which people are reminded soon.
+// routeSlow is a route with an early reminder.
 const routeSlow = "slow"
 
 // NewTurns returns the rate limits of an empty store.
@@ -50,7 +50,7 @@ func (r *Rig) startEngine(s Setup) bridge.Sink {
 		Destinations: []bridge.Destination{{Platform: r.Harness.Name, Channel: r.Harness.Channel}}, Responders: responders,
 	}
 	two, slow := route, route
-	route.Attention.Mention = bridge.MentionNone // whom a card mentions then is a fault
+	route.Attention.Mention = bridge.MentionNone // any mention on a card is then a fault
 	two.Quorum, slow.Snooze = 2, time.Second
 	slow.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
 	r.Engine = rooms.New(rooms.Options{Options: engine.Options{
@@ -124,8 +124,8 @@ func (c Card) text() string { return c.r.Text(c.at()) }
 
 func (c Card) controls() []sandbox.Control { return c.r.Controls(c.at()) }
 
-// read waits until nod has recorded that the card shows the full text. A person
-// needs longer than that to read it.
+// read waits until nod has recorded that the card shows the full text. Reading
+// the text takes a person longer than that.
 func (c Card) read() Card {
 	c.r.T.Helper()
 	c.r.Eventually("nod knows that the card shows everything", func() bool {
@@ -135,7 +135,7 @@ func (c Card) read() Card {
 	return c
 }
 
-// end waits for the response, as the agent does.
+// end waits for the response in the way of an agent.
 func (c Card) end() bridge.Record {
 	c.r.T.Helper()
 	ctx, cancel := context.WithTimeout(c.r.Ctx, await.Limit)
@@ -147,7 +147,8 @@ func (c Card) end() bridge.Record {
 	return *rec
 }
 
-// closed waits until no control of the card decides, and it contains the words.
+// closed waits until no control of the card decides, and the card contains the
+// words.
 func (c Card) closed(words ...string) {
 	c.r.T.Helper()
 	for _, w := range words {
@@ -158,8 +159,8 @@ func (c Card) closed(words ...string) {
 	})
 }
 
-// pending fails the test unless the request is pending and the controls are
-// shown.
+// pending fails the test unless the request is pending and its controls are
+// visible.
 func (c Card) pending() bridge.Record {
 	c.r.T.Helper()
 	rec, err := c.r.Engine.Get(c.r.Ctx, c.Interaction.ID)
@@ -172,7 +173,7 @@ func (c Card) pending() bridge.Record {
 	return rec
 }
 
-// holding is a click that was prepared while the controls were shown.
+// holding returns a click that was prepared while the controls were visible.
 func (c Card) holding(label, who string) sandbox.Action {
 	c.r.T.Helper()
 	c.r.Has(c.at(), label)
@@ -187,7 +188,7 @@ func (c Card) holding(label, who string) sandbox.Action {
 	return act
 }
 
-// elsewhere answers as a person without using the card.
+// elsewhere answers for a person without using the card.
 func (c Card) elsewhere(who string, reply bridge.Reply) {
 	c.r.T.Helper()
 	actor := bridge.Actor{Platform: bridge.PlatformAPI, User: who, Name: who, Person: who}

@@ -14,7 +14,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// flow is a scenario of people and an agent on a platform.
+// flow is a scenario with people and an agent on a platform.
 type flow struct {
 	name string
 	run  func(*Rig)
@@ -39,7 +39,7 @@ func runFlows(t *testing.T, h Harness) {
 	}
 }
 
-// choices contains the questions with options.
+// choices contains the flows for questions with options.
 var choices = []flow{
 	{"one click answers", func(r *Rig) {
 		c := r.ask(samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...))
@@ -143,7 +143,7 @@ func choosesOne(r *Rig, w bridge.Widget) {
 }
 
 // needsChoice submits a question without a choice. Some services have no
-// control for that: their form requires a choice.
+// control for that, because their form requires a choice.
 func needsChoice(r *Rig, w bridge.Widget, submit string) {
 	r.T.Helper()
 	c := r.ask(samples.One(w, samples.Choices("eu", "us")...))
@@ -176,7 +176,7 @@ func (c Card) harmless() {
 	}
 }
 
-// act performs a prepared click. The control may be gone.
+// act performs a prepared click. It reports whether the control still exists.
 func (r *Rig) act(a sandbox.Action) (sandbox.Reaction, bool) {
 	reaction, err := r.Sandbox.Act(r.Ctx, a)
 	return reaction, err == nil && reaction.Warning == ""

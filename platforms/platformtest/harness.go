@@ -25,46 +25,47 @@ type Platform interface {
 type Setup struct {
 	// URL is the address of the sandbox.
 	URL string
-	// Callback is the address to which the service sends callbacks. If empty, the
-	// adapter connects to the service instead.
+	// Callback is the address to which the service sends callbacks. If it is
+	// empty, the adapter connects to the service instead.
 	Callback string
 	Sandbox  *sandbox.Sandbox
 	Notes    platforms.Notes
 	Log      *slog.Logger
 	// Token, if it is not empty, replaces the bot token of the sandbox.
 	Token string
-	// Paced keeps the adapter's own pacing on, with the limits in Turns.
+	// Paced leaves the adapter's own pacing on, with the limits in Turns.
 	Paced bool
 	Turns bridge.Turns
 }
 
-// Harness describes one service to the contract.
+// Harness describes a service to the contract.
 type Harness struct {
 	// Name is the name of the service in the sandbox, and of the platform.
 	Name string
-	// Channel is the channel that shows requests.
+	// Channel is the channel for requests.
 	Channel string
 	// Direct is the destination of direct messages to ana.
 	Direct string
-	// Elsewhere is another place in which people can click.
+	// Elsewhere is another destination in which people can click.
 	Elsewhere string
 	// Account returns the ID of a member's account.
 	Account func(sandbox.Member) string
 	// New returns the adapter.
 	New func(Setup) (Platform, error)
 	// Post, Edit and Part name the calls of the service that post a card, edit
-	// one, and deliver text that is too long for it, in the form of
-	// sandbox.Fault. Opens names the one without which there is no connection.
+	// a card, and deliver text that is too long for a card, in the form of
+	// sandbox.Fault. Opens names the call that opens the connection.
 	Post, Edit, Part, Opens string
-	// Dialogs means that a dialog shows a text that is too long for a card.
+	// Dialogs means that text which is too long for a card is shown in a
+	// dialog.
 	Dialogs bool
 	// TooLong is the length of a command that the service cannot show. Zero
 	// means that it shows every command that nod accepts.
 	TooLong int
 	// Redelivers means that the service delivers a typed text again if it was
-	// not stored. Otherwise the person submits it again.
+	// not stored. Otherwise, the person submits it again.
 	Redelivers bool
-	// Refusals are the faults that make it impossible to post to the channel.
+	// Refusals lists the faults that make it impossible to post to the channel.
 	Refusals []sandbox.Fault
 	// Socket means that the sandbox can end the connection of the service.
 	Socket bool
@@ -72,25 +73,26 @@ type Harness struct {
 	Group, SandboxGroup string
 	// Findings are the checks of a diagnosis that must fail under a fault.
 	Findings []Finding
-	// Threads means that the cards of a session follow the first one. Otherwise
-	// they quote no other card, which someone could take for what is asked.
+	// Threads means that later cards of a session are in the thread of the
+	// first one. Otherwise, cards quote no other card, because people could
+	// mistake the quote for the request.
 	Threads bool
 	// Replies means that a reply to a card is an answer.
 	Replies bool
-	// Talk is the call that informs a person of the result of a click, in the
-	// form of sandbox.Fault.
+	// Talk is the call that tells a person the result of a click, in the form
+	// of sandbox.Fault.
 	Talk string
-	// Deletions means that the service reports which messages were deleted.
+	// Deletions means that the service reports deleted messages.
 	Deletions bool
 	// Errors is the table of the errors of the service.
 	Errors platforms.Table
-	// Client reads what only the service shows.
+	// Client reads messages in the format of the service.
 	Client Client
 	// Forge builds callbacks by hand.
 	Forge Forge
 }
 
-// Finding is a fault of the setup and the check that must report it.
+// Finding is a fault in the setup, with the check that must report it.
 type Finding struct {
 	Fault sandbox.Fault
 	// Check is a suffix of the name of the check.
@@ -102,7 +104,7 @@ type Finding struct {
 
 // Client reads messages of a service.
 type Client interface {
-	// Follows reports whether a card is kept together with an earlier one.
+	// Follows reports whether a card is in the same thread as an earlier one.
 	Follows(r *Rig, second, first sandbox.Place) bool
 	// Mentions returns the users that a message mentions.
 	Mentions(message map[string]any) string
@@ -113,12 +115,12 @@ type Client interface {
 	Accepts(w bridge.Widget, text string) bool
 }
 
-// Forge builds callbacks as an attacker could send them.
+// Forge builds callbacks in the way of an attacker.
 type Forge interface {
 	// Click returns the body of a click on a control of a card.
 	Click(token string, at sandbox.Place, account string) string
 	// Sign returns the headers that the service itself would send with a body
-	// at a time.
+	// at a given time.
 	Sign(r *Rig, body string, at time.Time) http.Header
 	// Break returns headers that must be refused, by their defect.
 	Break(r *Rig, body string) map[string]http.Header

@@ -48,11 +48,12 @@ func runInbound(t *testing.T, h Harness) {
 	t.Run("a slow service delays no callback", func(t *testing.T) { noOneWaits(t, h, true) })
 }
 
-// heldClicks is more than an adapter works on at the same time.
+// heldClicks is more than the number of clicks that an adapter handles
+// concurrently.
 const heldClicks = 70
 
-// noOneWaits makes the service hold what nod tells people, and checks that their
-// clicks are recorded nevertheless.
+// noOneWaits delays the messages that nod sends to people, and checks that nod
+// records their clicks anyway.
 func noOneWaits(t *testing.T, h Harness, callbacks bool) {
 	t.Parallel()
 	sink := &Recorder{}
@@ -76,8 +77,8 @@ func noOneWaits(t *testing.T, h Harness, callbacks bool) {
 	clicks.Wait()
 }
 
-// noticesLost checks the check of every test with an engine: a click that nod
-// acknowledges as recorded must change its card.
+// noticesLost tests a check that every test with an engine uses: a click that
+// nod acknowledges as recorded must change its card.
 func noticesLost(r *Rig, sink *Recorder) {
 	r.Hands = person.New(r.T, r.Ctx, r.Sandbox, r.Base, r.Events...)
 	_, at := r.card()
@@ -137,7 +138,7 @@ func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
 func directWorks(r *Rig, sink *Recorder) {
 	v := r.view(r.interaction("make deploy"), bridge.StatePending)
 	to := bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Direct}
-	for range 2 { // the second time, the adapter knows the way
+	for range 2 { // the second time, the adapter knows how to reply
 		sink.Reset()
 		ref, err := r.Platform.Post(r.Ctx, to, v, nil)
 		if err != nil {
@@ -220,8 +221,8 @@ func tellsVerdicts(r *Rig, sink *Recorder) {
 	}
 }
 
-// tellsAgain makes the service fail once when nod informs a person of the
-// result of a click.
+// tellsAgain makes the service fail once when nod tells a person the result of
+// a click.
 func tellsAgain(r *Rig, sink *Recorder) {
 	_, at := r.card()
 	for n, f := range []sandbox.Fault{
@@ -254,7 +255,7 @@ func closesLate(r *Rig, sink *Recorder) {
 	r.Eventually("the update is reported", func() bool { return sink.Updated() == 1 })
 }
 
-// typedReaches types a text that is not recorded the first time.
+// typedReaches types a text that nod fails to record the first time.
 func typedReaches(r *Rig, sink *Recorder) {
 	i := r.interaction("ls")
 	i.Kind, i.Approval = bridge.KindAsk, nil
@@ -284,7 +285,7 @@ func typedReaches(r *Rig, sink *Recorder) {
 		})
 	}
 	r.Eventually("the text arrives", func() bool { return len(texts()) > 0 })
-	if !r.Harness.Redelivers && len(texts()) == 1 { // the person has not submitted it again
+	if !r.Harness.Redelivers && len(texts()) == 1 { // the person has not submitted the text again
 		r.Retyped("bo", at, render.LabelAnswer, "because\nof it", refused)
 	}
 	r.Eventually("the text arrives again", func() bool { return len(texts()) > 1 })
@@ -311,7 +312,7 @@ func formFails(r *Rig, sink *Recorder) {
 
 func commandIsWhole(r *Rig, sink *Recorder) {
 	channel := r.Harness.Channel
-	r.Eventually("the command is known", func() bool { // some services register it after the start
+	r.Eventually("the command is known", func() bool { // some services register the command after the start
 		reaction, err := r.Sandbox.Person("bo").Command(r.Ctx, r.Harness.Name, channel, "/nod sessions")
 		return err == nil && reaction.Warning == ""
 	})

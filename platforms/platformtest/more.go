@@ -8,14 +8,14 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// moreWays contains the decisions that are not on a card.
+// moreWays contains the flows for decisions that are not on a card.
 var moreWays = []flow{
 	{"every scope of an approval states what it covers first", func(r *Rig) {
 		for label, want := range map[string]bridge.Scope{
 			render.LabelSession: bridge.ScopeSession, render.LabelAlways: bridge.ScopeAlways,
 		} {
 			req := samples.Approval(bridge.ScopeOnce, bridge.ScopeSession, bridge.ScopeAlways)
-			req.Approval.Where = "/" + string(want) // a different location, which no grant covers
+			req.Approval.Where = "/" + string(want) // a separate location for each case, which no other grant covers
 			c := r.ask(req).read()
 			covers := c.Interaction.CoverageShown(want)
 			if len(covers) != 1 || strings.Contains(squeezed(c.text()), squeezed(covers[0])) {
@@ -69,7 +69,7 @@ var moreWays = []flow{
 		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyStop, bridge.DecideOnce}
 		c := r.ask(req)
 		label := render.LabelDenyStop + "tester"
-		if r.Harness.Name == "telegram" { // it has no form with an optional input
+		if r.Harness.Name == "telegram" { // Telegram has no form with an optional input
 			label += " with a reason"
 		}
 		r.Typed("ana", c.at(), label, "too risky")

@@ -12,13 +12,14 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// patience is the longest wait of an error that runOutcomes waits for.
+// patience is the maximum pause after an error for which runOutcomes waits.
 const patience = 2 * time.Second
 
-// runOutcomes makes the service answer the post and the closing edit of a card once with
-// the first error of each row of the table, and checks what people see in the end: a card
-// that a request waits for, or a request that is undeliverable with the reason; and a
-// closed card, or a reply with the outcome. The platform stays up.
+// runOutcomes makes the service respond to the post and to the closing edit of
+// a card once with the first error of each row of the table. It checks the
+// final state. After the post, people see the card, or the request is
+// undeliverable with the reason. After the edit, people see a closed card, or a
+// reply with the outcome. The platform stays up.
 func runOutcomes(t *testing.T, h Harness) {
 	if testing.Short() {
 		t.Skip("it waits for repeated calls")
@@ -32,7 +33,7 @@ func runOutcomes(t *testing.T, h Harness) {
 		r.Fault(sandbox.Fault{Kind: "error", Method: h.Post, Error: name, Count: 1})
 		r.opens(row.About, name, !platforms.Final(err) || errors.Is(err, bridge.ErrRefused))
 		r.Sandbox.ClearFaults()
-		if row.About != platforms.AboutDeleted { // there is no card left to close
+		if row.About != platforms.AboutDeleted { // the card to close no longer exists
 			r.closes(name)
 			r.Sandbox.ClearFaults()
 		}
@@ -42,7 +43,7 @@ func runOutcomes(t *testing.T, h Harness) {
 	}
 }
 
-// opens opens a request whose post is refused once.
+// opens opens a request whose post fails once.
 func (r *Rig) opens(about platforms.About, name string, waits bool) {
 	r.T.Helper()
 	rec, err := r.Engine.Open(r.Ctx, r.agent, samples.Approval(), "")
@@ -66,7 +67,7 @@ func (r *Rig) opens(about platforms.About, name string, waits bool) {
 	}
 }
 
-// closes denies a request whose closing edit is refused once.
+// closes denies a request whose closing edit fails once.
 func (r *Rig) closes(name string) {
 	r.T.Helper()
 	c := r.ask(samples.Approval())

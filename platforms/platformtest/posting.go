@@ -38,7 +38,7 @@ var posting = []flow{
 	{"a context that has ended stops a post", stops},
 }
 
-// runPosting runs them.
+// runPosting runs the checks of posting.
 func runPosting(t *testing.T, h Harness) {
 	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	for _, f := range posting {
@@ -49,7 +49,8 @@ func runPosting(t *testing.T, h Harness) {
 	})
 }
 
-// interaction returns an approval as the engine passes it to an adapter.
+// interaction returns an approval in the form that the engine passes to an
+// adapter.
 func (r *Rig) interaction(command string) bridge.Interaction {
 	raw := longJSON(command)
 	return bridge.Interaction{
@@ -69,7 +70,7 @@ func (r *Rig) destination() bridge.Destination {
 	return bridge.Destination{Platform: r.Harness.Name, Channel: r.Harness.Channel}
 }
 
-// view returns an interaction in a state, as an adapter shows it.
+// view returns a view of an interaction in a state.
 func (r *Rig) view(i bridge.Interaction, s bridge.State) bridge.View {
 	var err error
 	if i.Content, err = proof.Content(i); err != nil {
@@ -89,7 +90,7 @@ func (r *Rig) post(v bridge.View, parts *bridge.Parts) (bridge.MessageRef, error
 	return r.Platform.Post(ctx, r.destination(), v, parts)
 }
 
-// posts posts a view that must be accepted.
+// posts posts a view. The adapter must accept it.
 func (r *Rig) posts(v bridge.View) bridge.MessageRef {
 	r.T.Helper()
 	ref, err := r.post(v, bridge.NewParts(nil, nil))
@@ -219,8 +220,8 @@ func reminds(r *Rig) {
 	}
 }
 
-// mentions checks whom a pending card mentions, and that a closed one mentions
-// no one.
+// mentions checks the people that a pending card mentions, and that a closed
+// card mentions no one.
 func mentions(r *Rig) {
 	i := r.interaction("ls <@" + r.account("ana") + "> @everyone <!channel>")
 	i.Responders = []bridge.Responder{{Person: "bo", Platform: r.Harness.Name, User: r.account("bo")}}
@@ -248,8 +249,8 @@ func mentions(r *Rig) {
 	}
 }
 
-// previews checks that a notification shows no more of a request than its route
-// allows, while the card shows all of it.
+// previews checks that a notification shows only as much of a request as its
+// route allows, while the card shows everything.
 func previews(r *Rig) {
 	for mode, want := range map[bridge.PreviewMode]string{
 		bridge.PreviewFull: "make deploy", bridge.PreviewNone: "A request is pending",
@@ -276,7 +277,7 @@ func previews(r *Rig) {
 	}
 }
 
-// tells checks that a direct message reaches only its person, as plain text.
+// tells checks that a direct message reaches only its recipient, as plain text.
 func tells(r *Rig) {
 	before := len(r.Messages())
 	const text = "✅ Approved by bo: @everyone <!channel> make it so"
@@ -306,7 +307,7 @@ func tells(r *Rig) {
 	}
 }
 
-// discordSilent is the flag of messages that notify no one.
+// discordSilent is the flag of silent messages.
 const discordSilent = 1 << 12
 
 // sounds checks that notices are silent. Slack has no silent messages.

@@ -12,12 +12,12 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// replied contains the requests that are answered by a reply to their card.
-// They run on services with such replies.
+// replied contains the flows in which people answer a request with a reply to
+// its card. They run on services that support such replies.
 var replied = []flow{
 	{"a reply to a card is the answer", func(r *Rig) {
 		c := r.ask(samples.One(bridge.WidgetText)).read()
-		r.Has(c.at(), render.LabelAnswer) // the one way that it names
+		r.Has(c.at(), render.LabelAnswer) // the only control that leads to the answer
 		if strings.Contains(strings.ToLower(c.text()), "reply to this message") {
 			r.T.Errorf("the card names two ways to answer: %s", c.text())
 		}
@@ -99,8 +99,8 @@ func (r *Rig) replied(words string) {
 	r.Eventually("the chat says "+words, func() bool { return r.Replied(r.Harness.Name, words) })
 }
 
-// privately waits until a person's own chat says words, and checks that nothing
-// after the card does.
+// privately waits until a person's private chat contains words, and checks that
+// no message after the card does.
 func (c Card) privately(who, words string) {
 	r := c.r
 	r.T.Helper()

@@ -28,22 +28,22 @@ type Rig struct {
 	// Engine is nil in a rig whose clicks go to a sink of the test.
 	Engine *rooms.House
 	Keys   bridge.Keyring
-	Notes  platforms.Notes // of the adapter
+	Notes  platforms.Notes // notes of the adapter
 	logged *logLines
 	agent  bridge.Agent
 	db     broker.Store
 	stored *await.Bell // rings after each write of the engine
-	ended  chan error  // the result of Platform.Run, in a rig without an engine
+	ended  chan error  // result of Platform.Run, in a rig without an engine
 }
 
 // Options configures a rig.
 type Options struct {
 	HTTP    bool            // use HTTP mode
-	Paced   bool            // keep the adapter's own pacing on
-	Sink    bridge.Sink     // receives the clicks; nil starts an engine
+	Paced   bool            // leave the adapter's own pacing on
+	Sink    bridge.Sink     // sink for the clicks; nil starts an engine
 	Still   bool            // do not run the platform
 	Token   string          // replaces the bot token of the sandbox
-	Sandbox sandbox.Options // its limits are always off
+	Sandbox sandbox.Options // its rate limits are always off
 }
 
 // New starts a sandbox and an adapter that is connected to it.

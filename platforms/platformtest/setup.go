@@ -14,7 +14,7 @@ import (
 func runSetup(t *testing.T, h Harness) {
 	r := New(t, h, Options{Sink: &Recorder{}, Still: true})
 	t.Run("a good setup has no failures", func(t *testing.T) {
-		r.Sandbox.SetGroup(h.Name, h.SandboxGroup, "ana") // an empty one is a finding
+		r.Sandbox.SetGroup(h.Name, h.SandboxGroup, "ana") // an empty group would be a finding
 		for check, f := range r.with(t).diagnose() {
 			if f.Status != bridge.FindingOK && f.Status != bridge.FindingSkipped {
 				t.Errorf("%s: %+v", check, f)
@@ -49,7 +49,7 @@ func runSetup(t *testing.T, h Harness) {
 	t.Run("a group has its members", func(t *testing.T) { belongs(r.with(t)) })
 }
 
-// diagnose returns the findings by check, the worst one of each.
+// diagnose returns the worst finding of each check.
 func (r *Rig) diagnose() map[string]bridge.Finding {
 	r.T.Helper()
 	out := map[string]bridge.Finding{}

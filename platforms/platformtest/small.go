@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// RunSmall runs the part of the contract that holds for every platform: cards,
+// RunSmall runs the part of the contract that applies to every platform: cards,
 // the decisions of people who click them, callbacks, and the loss of calls. The
-// platform carries approvals whose controls are buttons, and has HTTP mode.
+// platform must support HTTP mode, and approvals whose controls are buttons.
 func RunSmall(t *testing.T, h Harness) {
 	t.Run("posting", func(t *testing.T) {
 		t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// texts contains the requests with long or hostile text.
+// texts contains the flows for requests with long or hostile text.
 var texts = []flow{
 	{"a long text is shown in full before it can be approved", func(r *Rig) {
 		for _, lines := range []int{100, 900} {

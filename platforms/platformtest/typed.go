@@ -12,7 +12,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// typedTexts contains the questions that are answered with a text.
+// typedTexts contains the flows for questions that people answer with a text.
 var typedTexts = []flow{
 	{"text", func(r *Rig) {
 		const text = "a <b>*line*</b> @everyone & more"
@@ -76,12 +76,12 @@ var typedTexts = []flow{
 	}},
 }
 
-// typedWidget is a widget with a text that it refuses and one that it accepts.
+// typedWidget is a widget with an invalid and a valid text.
 type typedWidget struct {
 	question  bridge.Question
 	bad, good string
 	want      bridge.Answer
-	problem   string // the message about the refused text
+	problem   string // message about the invalid text
 }
 
 var typedWidgets = []typedWidget{
@@ -121,7 +121,7 @@ func plan() bridge.Request {
 	}}}
 }
 
-// forms contains the requests with several fields.
+// forms contains the flows for requests with several fields.
 var forms = []flow{
 	{"several questions in one request", func(r *Rig) {
 		c := r.ask(bridge.Request{Ask: bridge.Ask{Prompt: "Before I start:", Questions: []bridge.Question{
@@ -173,8 +173,8 @@ func (c Card) wantAnswers(want map[string]bridge.Answer) {
 	}
 }
 
-// everyField returns a form with every type of field, some from a schema and
-// some outside it.
+// everyField returns a form with every type of field, some of them from a
+// schema.
 func everyField() bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Prompt: "A new service", Questions: []bridge.Question{
 		{ID: "form", Widget: bridge.WidgetForm, Schema: json.RawMessage(`{"type":"object",

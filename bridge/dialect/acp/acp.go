@@ -1,5 +1,5 @@
 // Package acp translates the Agent Client Protocol: the requests of an agent to
-// its client that people have to answer.
+// its client that people must answer.
 package acp
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// Methods are the requests of an agent that people answer.
+// Methods lists the requests of an agent that people answer.
 var Methods = []string{"session/request_permission", "elicitation/create"}
 
 // Call is a request of an agent. ToolCall holds the details of the tool call
@@ -24,7 +24,8 @@ type Call struct {
 	Method   string          `json:"method"`
 	Params   json.RawMessage `json:"params"`
 	ToolCall json.RawMessage `json:"toolCall,omitempty"`
-	// Cwd is the directory of the session, where a call runs that names no other.
+	// Cwd is the directory of the session. A call runs there unless it names
+	// another directory.
 	Cwd string `json:"cwd,omitempty"`
 }
 
@@ -42,7 +43,7 @@ var kinds = map[string]bridge.Decision{
 	rejectOnce: bridge.DecideDeny, rejectAlways: bridge.DecideDenyAlways, allowOnce: bridge.DecideOnce, allowAlways: bridge.DecideAlways,
 }
 
-// maxOptions limits the options of one kind.
+// maxOptions is the maximum number of options of one kind.
 const maxOptions = 9
 
 type option struct {
@@ -128,8 +129,8 @@ func (c Call) elicitation() (dialect.Translation, error) {
 	return dialect.One(r, dialect.CallID("acp form", string(c.ID), p.ToolCall), func(rec bridge.Record) (any, error) { return elicitation.Answer(rec) }), nil
 }
 
-// details returns the details of the tool call. Those in the request are newer
-// than those of earlier updates.
+// details returns the details of the tool call. The details in the request are
+// newer than those in earlier updates.
 func (c Call) details(p permissionParams) (details, error) {
 	var d details
 	for _, told := range []struct {
@@ -172,7 +173,7 @@ func (c Call) permission() (dialect.Translation, error) {
 	offered := map[string][]option{}
 	for n, o := range p.Options {
 		same := func(other option) bool { return other.ID == o.ID }
-		if o.ID == "" || slices.ContainsFunc(p.Options[:n], same) { // an answer would say something else
+		if o.ID == "" || slices.ContainsFunc(p.Options[:n], same) { // an answer could mean another option
 			return dialect.Translation{}, bridge.Errorf(bridge.CodeUnsupported, "options[%d].optionId: %q is empty or the ID of another option", n, o.ID).
 				WithHint("answer it in the editor")
 		}
@@ -201,8 +202,9 @@ func (c Call) permission() (dialect.Translation, error) {
 }
 
 // answer selects the option for a decision. If no one decided, its error is a
-// *bridge.EndedError: each option says that a person chose it, and a cancellation
-// that a person ended the turn.
+// *bridge.EndedError. The protocol has no result for that: each option means
+// that a person chose it, and a cancellation means that a person ended the
+// turn.
 func answer(rec bridge.Record, offered map[string][]option) (any, error) {
 	var words []string
 	number, always := 1, false
@@ -211,7 +213,7 @@ func answer(rec bridge.Record, offered map[string][]option) (any, error) {
 	}
 	switch {
 	case rec.State == bridge.StateApproved && always:
-		words = []string{allowAlways, allowOnce} // a smaller scope than approved is safe
+		words = []string{allowAlways, allowOnce} // the agent may use a smaller scope than the person approved
 	case rec.State == bridge.StateApproved:
 		words = []string{allowOnce}
 	case rec.State == bridge.StateDenied && always:

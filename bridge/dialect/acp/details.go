@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// details holds everything that an agent has said about one tool call.
+// details holds everything that an agent has sent about a tool call.
 type details struct {
 	ID        string            `json:"toolCallId,omitempty"`
 	Title     string            `json:"title,omitempty"`
@@ -20,21 +20,22 @@ type details struct {
 	Locations []json.RawMessage `json:"locations,omitempty"`
 	// Earlier holds the values that a newer message contradicts, newest first.
 	Earlier []json.RawMessage `json:"earlier,omitempty"`
-	// Unreadable means that an update could not be read, so that what is known
-	// of the call may not be what runs.
+	// Unreadable means that nod could not read an update, so the known details
+	// may differ from the call that runs.
 	Unreadable bool `json:"unreadable,omitempty"`
 }
 
-// Unreadable is the update to use instead of one that cannot be read. No one is
-// asked about its call.
+// Unreadable replaces an update that nod cannot read. nod then asks no one
+// about the call.
 var Unreadable = json.RawMessage(`{"unreadable":true}`)
 
-// maxEarlier limits the contradicted details of a call that are kept.
+// maxEarlier limits the number of contradicted values that nod keeps for a
+// call.
 const maxEarlier = 20
 
-// Update returns the details of a tool call after another update. Both are in
-// the form of the member toolCall of a request. An update that leaves out a part,
-// or sends it empty, does not change that part.
+// Update returns the details of a tool call after another update. Both have the
+// format of the member toolCall of a request. If an update omits a part, or
+// sends it empty, that part does not change.
 func Update(was, told json.RawMessage) (json.RawMessage, error) {
 	var older, newer details
 	if len(was) > 0 {
@@ -48,8 +49,8 @@ func Update(was, told json.RawMessage) (json.RawMessage, error) {
 	return dialect.Encode(older.update(newer))
 }
 
-// update returns the details after a newer message. Nothing is lost: what the
-// message contradicts moves to Earlier.
+// update returns the details after a newer message. It loses nothing:
+// contradicted values move to Earlier.
 func (d details) update(newer details) details {
 	out := details{ID: newer.ID, Title: newer.Title, Kind: newer.Kind, Unreadable: d.Unreadable || newer.Unreadable}
 	if out.ID == "" {
@@ -77,13 +78,13 @@ func (d details) update(newer details) details {
 	return out
 }
 
-// object is a JSON object whose values keep their spelling.
+// object is a JSON object that keeps the exact encoding of its values.
 type object map[string]json.RawMessage
 
 func (o object) raw() json.RawMessage {
 	raw, err := dialect.Encode(o)
 	if err != nil {
-		return nil // values that were decoded before always encode
+		return nil // decoded values always encode
 	}
 	return raw
 }
@@ -150,8 +151,8 @@ func merge(was, now json.RawMessage) (latest, lost json.RawMessage) {
 	return merged.raw(), contradicted.raw()
 }
 
-// union returns the items of a newer message, followed by the older ones that
-// none of them repeats or extends.
+// union returns the items of a newer message, followed by the older items that
+// no newer item repeats or extends.
 func union(was, now []json.RawMessage) []json.RawMessage {
 	out := append([]json.RawMessage(nil), now...)
 next:
@@ -166,7 +167,7 @@ next:
 	return out
 }
 
-// isEmpty reports whether a value says nothing, so that it replaces nothing.
+// isEmpty reports whether a value is empty, so that it replaces nothing.
 func isEmpty(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "{}", "[]":
@@ -175,8 +176,8 @@ func isEmpty(raw json.RawMessage) bool {
 	return false
 }
 
-// extends reports whether a newer value contains everything of an older one, as
-// it does while an agent sends a call piece by piece.
+// extends reports whether a newer value contains all of an older one. This
+// happens while an agent sends a call piece by piece.
 func extends(was, now json.RawMessage) bool {
 	return within(decoded(was), decoded(now))
 }

@@ -11,8 +11,9 @@ import (
 // reasonTurn is the reason of a request whose turn ended in the editor.
 const reasonTurn = "the turn was cancelled in the editor"
 
-// Settled returns the reason that the card of a request shows after the client has
-// sent a result: what its user did, as far as the result says.
+// Settled returns the reason on the card of a request after the client has sent
+// a result. The reason states what the user of the client did, if the result
+// reveals it.
 func Settled(method string, params, result json.RawMessage) string {
 	if method == "elicitation/create" {
 		var r elicitation.Result

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// work holds a tool call in the terms of an approval.
+// work describes a tool call as an approval.
 type work struct {
 	tool, prompt, where string
 	input               json.RawMessage
@@ -22,7 +22,7 @@ const (
 	edit    = "edit"
 )
 
-// Members of an input. ACP has no names for what is in them.
+// Names of members in an input. ACP does not define these names.
 const (
 	commandName   = "command"
 	diffsName     = "diffs"
@@ -48,8 +48,8 @@ type diff struct {
 	New  string  `json:"newText"`
 }
 
-// work translates a call. Everything that the agent has said about it is in the
-// input or in the prompt, once.
+// work translates a call. Everything that the agent has sent about the call is
+// in the input or in the prompt, once.
 func (d details) work(p permissionParams) (work, error) {
 	if d.Unreadable {
 		return work{}, bridge.Errorf(bridge.CodeUnsupported, "toolCall: an earlier update cannot be read, so no card can show the call").
@@ -107,8 +107,8 @@ func (d details) work(p permissionParams) (work, error) {
 	return w, nil
 }
 
-// base returns the input of the call as an object, without what the agent uses
-// for itself, and what the agent says in it.
+// base returns the input of the call as an object, without the agent's internal
+// members, and the notes of the agent in it.
 func (d details) base(w *work) (input object, notes []string) {
 	if isEmpty(d.RawInput) {
 		return object{}, nil
@@ -133,7 +133,7 @@ func (d details) base(w *work) (input object, notes []string) {
 	return input, notes
 }
 
-// codexOwn are members of an event of Codex that codex-acp sends as the input.
+// codexOwn lists members of a Codex event that codex-acp sends as the input.
 // They repeat the command or the options, or identify the call.
 var codexOwn = []string{
 	"call_id", "turn_id", "approval_id", "started_at_ms", "completed_at_ms", "parsed_cmd", "available_decisions",
@@ -152,7 +152,7 @@ func codexInput(w *work, event object) (input object, notes []string) {
 		delete(input, "reason")
 	}
 	if commandOf(input) != "" {
-		w.tool = execute // a command that reads has the kind read
+		w.tool = execute // the kind of a command that only reads is read
 	}
 	return input, notes
 }
@@ -171,7 +171,7 @@ func commandOf(input object) string {
 	return ""
 }
 
-// contents sorts the content of the call into changes of files, texts, and all
+// contents sorts the content of the call into file changes, texts, and all
 // other items, which stay unchanged.
 func (d details) contents() (diffs []diff, texts []string, others []json.RawMessage, err error) {
 	for _, raw := range d.Content {
@@ -195,7 +195,7 @@ func (d details) contents() (diffs []diff, texts []string, others []json.RawMess
 	return diffs, texts, others, nil
 }
 
-// pathNames are names that agents give to the path of a file.
+// pathNames lists the names that agents use for the path of a file.
 var pathNames = []string{"file_path", "path", "filePath", "filepath", "filename", "notebook_path", "abs_path", "absolute_path"}
 
 // pathsOf returns the paths in an input.
@@ -209,7 +209,7 @@ func pathsOf(input object) []string {
 	return out
 }
 
-// repeats reports whether an input already says what a diff says.
+// repeats reports whether an input already contains the content of a diff.
 func repeats(input object, c diff) bool {
 	if !slices.Contains(pathsOf(input), c.Path) {
 		return false
@@ -230,8 +230,8 @@ func replaced(c diff) object {
 	return object{"file_path": text(c.Path), "old_string": text(*c.Old), "new_string": text(c.New)}
 }
 
-// places returns the locations that are neither where the call runs nor in the input
-// or a diff.
+// places returns the locations that are not the working directory, in the
+// input, or in a diff.
 func (d details) places(where string, input object, diffs []diff) []json.RawMessage {
 	known := append(pathsOf(input), where)
 	for _, c := range diffs {
@@ -245,8 +245,8 @@ func (d details) places(where string, input object, diffs []diff) []json.RawMess
 	})
 }
 
-// joined adds members to an input. If their names are taken, the input becomes a
-// member of its own.
+// joined adds members to an input. If their names are in use, the complete
+// input becomes a member.
 func joined(input, more object) json.RawMessage {
 	if len(input) == 0 && len(more) == 0 {
 		return nil
@@ -262,7 +262,7 @@ func joined(input, more object) json.RawMessage {
 	return out.raw()
 }
 
-// unquoted returns a text without the Markdown that makes all of it code.
+// unquoted removes the Markdown that turns a complete text into code.
 func unquoted(s string) string {
 	s = strings.TrimSpace(s)
 	if inner, ok := strings.CutPrefix(s, "```"); ok {
@@ -278,7 +278,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// prompt returns the words of the agent. It leaves out what only repeats the
+// prompt returns the words of the agent, without words that only repeat the
 // command.
 func prompt(title, command, id string, texts []string) string {
 	var out []string

@@ -11,16 +11,16 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// part is a part of a message: a request, the call that it is about, or what is
-// known of them already.
+// part is a part of a message: a request, its call, or an earlier answer.
 type part struct {
 	Type   string `json:"type"`
 	ID     string `json:"approvalId"`
-	Reason string `json:"reason"` // why the call needs approval
-	// Automatic means that the application has decided. A response would run
-	// the call again.
+	Reason string `json:"reason"` // reason why the call needs approval
+	// Automatic means that the application has already decided. A response
+	// would run the call again.
 	Automatic bool `json:"isAutomatic"`
-	// A request of a result has the call, and a request of a message only its ID.
+	// A request in a result contains the call. A request in a message contains
+	// only its ID.
 	ToolCall *call `json:"toolCall"`
 	call
 }
@@ -58,10 +58,11 @@ const (
 const MaxRequests = 50
 
 // Approvals translates a tool-approval-request part, or the content of a result
-// or a message that contains such parts. Its answer is the tool message to append.
-// It has no response to a request that the application has decided itself, or that
-// the content answers: a second response would run the call again.
-// People cannot edit the input, because the SDK cannot receive an edited one.
+// or a message that contains such parts. Its answer is the tool message to
+// append. It skips requests that the application has decided itself, or that
+// the content already answers, because a second response would run the call
+// again. People cannot edit the input, because the SDK cannot receive an edited
+// one.
 func Approvals(raw []byte) (dialect.Translation, error) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("{")) {
@@ -109,7 +110,7 @@ func Approvals(raw []byte) (dialect.Translation, error) {
 	return t, nil
 }
 
-// about returns the call that a request is about.
+// about returns the call of a request.
 func (p part) about(parts []part) call {
 	if p.ToolCall != nil {
 		return *p.ToolCall
@@ -122,8 +123,8 @@ func (p part) about(parts []part) call {
 	return call{}
 }
 
-// settled reports whether the content has a response to a request, or a result of
-// its call.
+// settled reports whether the content has a response to a request, or a result
+// of its call.
 func (p part) settled(c call, parts []part) bool {
 	return slices.ContainsFunc(parts, func(o part) bool {
 		switch o.Type {
@@ -136,8 +137,8 @@ func (p part) settled(c call, parts []part) bool {
 	})
 }
 
-// ambiguous returns the ID that another request, or another call than the one that
-// people see, has as well. The SDK takes the last part with an ID.
+// ambiguous returns an ID that refers to several requests or calls, or "". The
+// SDK uses the last part with an ID, which may not be the call that people see.
 func (p part) ambiguous(c call, parts []part) string {
 	same, calls := 0, false
 	for _, o := range parts {

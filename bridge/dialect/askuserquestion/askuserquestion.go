@@ -1,5 +1,5 @@
 // Package askuserquestion translates the AskUserQuestion tool of coding agents
-// as a can_use_tool callback receives it: it takes the tool's questions, and
+// in the form of a can_use_tool callback. It reads the tool's questions, and
 // returns a permission with the answers in the tool's input. It allows every
 // other tool immediately.
 package askuserquestion
@@ -69,7 +69,7 @@ func Allow(input json.RawMessage) Result { return Result{Behavior: "allow", Upda
 // reason.
 func Deny(r bridge.Record) Result { return Result{Behavior: "deny", Message: whyNot(r)} }
 
-// whyNot returns why a call has no answer.
+// whyNot returns the reason why a call has no answer.
 func whyNot(r bridge.Record) string {
 	if r.State != bridge.StateExpired {
 		return dialect.WhyNot(r)
@@ -114,7 +114,7 @@ func Ask(questions []Question) (bridge.Request, error) {
 		switch {
 		case strings.TrimSpace(q.Question) == "":
 			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "%s.question: required", at))
-			q.Question = at // the other questions keep their places
+			q.Question = at // keep the indexes of the other questions
 		case seen[q.Question]:
 			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "%s.question: duplicate question; answers are listed by question", at))
 		}
@@ -142,7 +142,7 @@ func Ask(questions []Question) (bridge.Request, error) {
 	return r, dialect.Refuse(wrong, r, Names)
 }
 
-// TextOf returns the text of a question as the tool sent it.
+// TextOf returns the text of a question exactly as the tool sent it.
 func TextOf(i bridge.Interaction, q bridge.Question) string {
 	if q.Text == "" {
 		return i.Prompt
@@ -151,8 +151,9 @@ func TextOf(i bridge.Interaction, q bridge.Question) string {
 }
 
 // Answers maps the text of each question to the chosen label, to several labels
-// joined by the separator, or to free text. If that text could also stand for
-// other labels, it is a JSON list. Answers omits questions without an answer.
+// joined by the separator, or to free text. If the joined labels could also
+// stand for other labels, the value is a JSON list. Answers omits questions
+// without an answer.
 func Answers(r bridge.Record) (map[string]string, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func Answers(r bridge.Record) (map[string]string, error) {
 	return out, nil
 }
 
-// textOf returns an answer as the tool gets it.
+// textOf returns an answer in the format for the tool.
 func textOf(q bridge.Question, a bridge.Answer) string {
 	labels := dialect.Labels(q, a)
 	if !q.Multiple() {
@@ -219,8 +220,8 @@ func Permission(input []byte, r bridge.Record) (Result, error) {
 	return Allow(b.Bytes()), nil
 }
 
-// DecodeAnswers decodes answers by the text of the question, as a front end
-// sends them. It rejects unknown questions and invalid answers.
+// DecodeAnswers decodes the answers of a front end, which are keyed by the text
+// of the question. It rejects unknown questions and invalid answers.
 func DecodeAnswers(i bridge.Interaction, answers map[string]string) (bridge.Reply, error) {
 	reply := bridge.Reply{Answers: map[string]bridge.Answer{}, Others: map[string]string{}}
 	var wrong bridge.Problems

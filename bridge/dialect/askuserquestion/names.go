@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names gives problems with a request the names of the tool's input.
+// Names translates the names of fields in problems with a request to those of
+// the tool's input.
 var Names = dialect.Renames(strings.NewReplacer("for checkbox", "with multiSelect", "for radio", "without multiSelect"),
 	`^questions(\[\d+\])\.options(\[\d+\])\.value$`, "questions$1.options$2.label",
 	`^questions(\[\d+\])\.text$`, "questions$1.question",
@@ -17,8 +18,8 @@ var Names = dialect.Renames(strings.NewReplacer("for checkbox", "with multiSelec
 	`^session$`, "conversation_id",
 )
 
-// AnswerNames gives problems with an answer the names of the answers, which are
-// the texts of the questions.
+// AnswerNames translates the names of fields in problems with an answer to the
+// texts of the questions.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(f bridge.FieldError) bridge.FieldError {
 		id, _ := strings.CutPrefix(f.Field, "answers.")

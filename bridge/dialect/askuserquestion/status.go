@@ -7,7 +7,7 @@ import (
 // StatusType is the type of Status.
 const StatusType = "tool_status"
 
-// Status is a tool call as a front end shows it: first calling, and then
+// Status is the state of a tool call for front ends: first calling, and then
 // completed or error.
 type Status struct {
 	Type           string    `json:"type"`
@@ -30,8 +30,8 @@ type Answered struct {
 	Answers map[string]string `json:"answers"`
 }
 
-// Calling returns the status of a pending call. It has the questions as the tool
-// sent them, except for previews of a question that takes several options.
+// Calling returns the status of a pending call. It contains the tool's original
+// questions, without the previews of a question that takes several options.
 func Calling(i bridge.Interaction) Status {
 	s := Status{
 		Type: StatusType, ConversationID: i.Session, ToolCallID: i.ToolCall, ToolName: Tool, Status: "calling",

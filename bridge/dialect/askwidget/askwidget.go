@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Types of frames. Every frame has the ID of its request at the top level.
+// Types of frames. Every frame contains the ID of its request at the top level.
 const (
 	AskRequest       = "ask_request"
 	AskResponse      = "ask_response"
@@ -21,8 +21,9 @@ const (
 	ApprovalResponse = "approval_response"
 )
 
-// Frame is one WebSocket message. Frames for front ends have the ID of nod and,
-// for an ask, the content block to keep with the chat message.
+// Frame is a WebSocket message. In frames for front ends, the ID is nod's. For
+// an ask, such a frame also contains the content block to store with the chat
+// message.
 type Frame struct {
 	Type          string          `json:"type"`
 	ID            string          `json:"id"`
@@ -52,8 +53,8 @@ type Approval struct {
 	// Prompt is the text of an agent that uses another protocol, for front
 	// ends. nod ignores it in a request.
 	Prompt string `json:"prompt,omitempty"`
-	// Confirm is the text that an approver has to type, if a rule of nod's policy asks for
-	// it. nod ignores it in a request.
+	// Confirm is the text that an approver must type, if a rule of nod's policy
+	// requires it. nod ignores it in a request.
 	Confirm string `json:"confirm,omitempty"`
 }
 
@@ -68,7 +69,7 @@ type Decision struct {
 	RequestID string `json:"request_id"`
 	Approved  bool   `json:"approved"`
 	Always    bool   `json:"always,omitempty"`
-	// Confirm is the typed confirmation, if the request asks for one.
+	// Confirm is the typed confirmation, if the request requires one.
 	Confirm string `json:"confirm,omitempty"`
 }
 
@@ -106,10 +107,10 @@ func (a Ask) Request() (bridge.Request, error) {
 		if !ok {
 			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "widgets[%d].type: unknown type %q", n, w.Type).
 				WithHint("use buttons, confirm, select, radio or checkbox"))
-			kind = bridge.WidgetText // the other widgets keep their places
+			kind = bridge.WidgetText // keep the indexes of the other widgets
 		}
 		q := bridge.Question{ID: "w" + strconv.Itoa(n+1), Text: w.Label, Widget: kind}
-		if len(a.Widgets) == 1 { // the prompt is the question
+		if len(a.Widgets) == 1 { // a single widget's prompt is the question
 			q.Text, q.Description = "", w.Label
 		}
 		if kind == bridge.WidgetConfirm && len(w.Options) == 0 {
@@ -198,14 +199,14 @@ func DecodeApproval(raw []byte) (bridge.Request, error) {
 	}}, nil
 }
 
-// allow is the prompt of an approval, which has none of its own.
+// allow returns the prompt of an approval, because the format has none.
 func allow(tool string) string { return "Allow " + dialect.Code(tool) + "?" }
 
 // Value returns the answer to an ask as one string: the chosen label, or
 // several labels joined by commas. The answers to several widgets are on
-// separate lines, in the order of the widgets. Labels whose text could also stand
-// for others are a JSON list. If no one could be asked, the error has the text of
-// the tool, followed by nod's reason.
+// separate lines, in the order of the widgets. If the joined labels could also
+// stand for other labels, they are a JSON list. If no one could be asked, the
+// error has the text of the tool, followed by nod's reason.
 func Value(r bridge.Record) (string, error) {
 	if r.State == bridge.StateUndeliverable && r.Response != nil {
 		return "", bridge.Errorf(bridge.CodeUnavailable, "%s: %s", ErrNobody, r.Response.Reason)

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Block is an ask as it is stored with a chat message.
+// Block is an ask in the form that is stored with a chat message.
 type Block struct {
 	Type         string   `json:"type"`
 	AskRequestID string   `json:"askRequestId,omitempty"`
@@ -27,7 +27,7 @@ func ContentBlock(id string, r bridge.Record) Block {
 }
 
 // Widgets returns the questions of a request as widgets. It returns false if
-// one of them has no form in this dialect.
+// this dialect cannot express one of them.
 func Widgets(i bridge.Interaction) ([]Widget, bool) {
 	var out []Widget
 	for _, q := range i.Questions {
@@ -42,7 +42,7 @@ func Widgets(i bridge.Interaction) ([]Widget, bool) {
 		}
 		w := Widget{Type: name, Label: cmp.Or(q.Text, q.Description)}
 		if q.Text == i.Prompt && len(i.Questions) > 1 {
-			w.Label = "" // Request has filled it in
+			w.Label = "" // Request fills it in again
 		}
 		for _, o := range q.Options {
 			w.Options = append(w.Options, o.Text())
@@ -56,7 +56,7 @@ func Widgets(i bridge.Interaction) ([]Widget, bool) {
 }
 
 // EncodeRequest returns the frame that shows a request to a front end under an
-// ID. It returns false if the request has no form in this dialect.
+// ID. It returns false if this dialect cannot express the request.
 func EncodeRequest(id string, r bridge.Record) ([]byte, bool, error) {
 	i := r.Interaction
 	if i.Approval != nil {

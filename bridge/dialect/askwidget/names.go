@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names gives problems with a request the names of a frame's payload.
+// Names translates the names of fields in problems with a request to those of a
+// frame's payload.
 var Names = dialect.Renames(nil,
 	`^questions(\[\d+\])\.options(\[\d+\])\.(value|label)$`, "widgets$1.options$2",
 	`^questions(\[\d+\])\.(text|description)$`, "widgets$1.label",
@@ -18,8 +19,9 @@ var Names = dialect.Renames(nil,
 	`^session$`, "sessionId",
 )
 
-// AnswerNames gives problems with an answer the names of an ask_response. The
-// answers to several widgets are the lines of its value.
+// AnswerNames translates the names of fields in problems with an answer to
+// those of an ask_response. The answers to several widgets are the lines of its
+// value.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(f bridge.FieldError) bridge.FieldError {
 		switch f.Field {

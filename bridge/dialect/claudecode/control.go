@@ -45,9 +45,9 @@ type permissionResult struct {
 	Stop     bool            `json:"interrupt,omitempty"`
 }
 
-// result converts a verdict to a permission result. The protocol has no form
-// for a request that no one decided, so that is a denial with a message that
-// says so.
+// result converts a verdict to a permission result. The protocol has no result
+// for a request that no one decided, so this case is a denial with an
+// explanation.
 func (v verdict) result() permissionResult {
 	if v.allow {
 		return permissionResult{Behavior: "allow", Input: v.input, Updates: v.updates}
@@ -139,13 +139,13 @@ type ChannelVerdict struct {
 // channelID matches five letters without l, which looks like a 1.
 var channelID = lazyregexp.New(`^[a-km-z]{5}$`)
 
-// elided is the text that replaces the omitted part of a preview in Claude
-// Code.
+// elided is the text with which Claude Code replaces the omitted part of a
+// preview.
 const elided = "code points elided ⋯"
 
 // Channel translates a channel's request. Its answer is a ChannelVerdict, or a
-// *bridge.EndedError if no one decided. In that case the channel does not
-// answer, and the dialog stays open at the terminal.
+// *bridge.EndedError if no one decided. In the latter case, the channel does
+// not answer, and the dialog stays open at the terminal.
 func Channel(q ChannelRequest, session string) (dialect.Translation, error) {
 	if !channelID.MatchString(q.ID) {
 		return dialect.Translation{}, bridge.Errorf(bridge.CodeInvalid, "request_id: %q must be five letters", q.ID)

@@ -8,28 +8,28 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// silentEvents are the events that nod does not answer.
+// silentEvents lists the events that nod does not answer.
 var silentEvents = []string{
 	"SessionStart", "Setup", "InstructionsLoaded", "SubagentStart",
 	"PreCompact", "PostCompact", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle",
 	"ConfigChange", "CwdChanged", "FileChanged",
 }
 
-// reportEvents are the events that decide nothing. Most close cards, because the
-// person or the agent has continued.
+// reportEvents lists the events that need no decision. Most of them close
+// cards, because the person or the agent has continued.
 var reportEvents = []string{
 	"PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "SessionEnd", "Notification",
 	"PermissionDenied",
 }
 
-// Reports reports whether an event only tells nod something, so that the agent
-// must not wait for nod.
+// Reports reports whether an event needs no decision, so that the agent must
+// not wait for nod.
 func Reports(event string) bool { return slices.Contains(reportEvents, event) }
 
-// Silent reports whether nod has nothing to do for an event.
+// Silent reports whether nod has nothing to do at an event.
 func Silent(event string) bool { return slices.Contains(silentEvents, event) }
 
-// blocked is the output that blocks the agent for any event.
+// blocked is the output that blocks the agent at any event.
 type blocked struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
@@ -52,8 +52,8 @@ func Failed(event, why string) any {
 }
 
 // Stopped returns the output of a hook in a stopped session. At PreToolUse, it
-// ends the turn, and also denies the call, because Claude Code would otherwise
-// run it before it stops.
+// ends the turn and also denies the call, because otherwise Claude Code would
+// run the call before it stops.
 func Stopped(event string, s bridge.Stop) any {
 	v := verdict{decided: true, message: "The session is " + s.Words() + ".", stop: true}
 	if event == "PreToolUse" {
@@ -62,13 +62,14 @@ func Stopped(event string, s bridge.Stop) any {
 	return Failed(event, v.message)
 }
 
-// headless is the entry point of claude -p, as Claude Code names it to its hooks.
+// headless is the name of the entry point of claude -p in the environment of
+// hooks.
 const headless = "sdk-cli"
 
-// Attended reports whether Claude Code asks someone at its terminal, or the
-// program that runs it, if a hook decides nothing. The entry point is the value of
-// CLAUDE_CODE_ENTRYPOINT, and empty if it is not known. Claude Code allows nothing
-// on its own at a permission prompt.
+// Attended reports whether Claude Code asks a person at its terminal, or the
+// program that runs it, if a hook decides nothing. The entry point is the value
+// of CLAUDE_CODE_ENTRYPOINT, or empty if it is not known. At a permission
+// prompt, Claude Code never allows a call on its own.
 func Attended(in *dialect.HookInput, entrypoint string) bool {
 	switch in.Event() {
 	case "PreToolUse":
@@ -98,8 +99,8 @@ func LeavesToTerminal(out any) bool {
 	return isOutput && isGate && p.Decision == "ask"
 }
 
-// modeOf returns the permission mode that an input names. If it names different
-// modes, modeOf returns an unknown one.
+// modeOf returns the permission mode in an input. If the input has several
+// modes, modeOf returns an unknown mode.
 func modeOf(in *dialect.HookInput) permissionMode {
 	switch all := in.Texts("permission_mode"); len(all) {
 	case 0:
@@ -110,8 +111,8 @@ func modeOf(in *dialect.HookInput) permissionMode {
 	return "ambiguous"
 }
 
-// CheckOutput returns an error for an output that does not have the form of the
-// event, because Claude Code could read it as another decision or as none.
+// CheckOutput returns an error for an output in the wrong format for the event.
+// Claude Code could read such an output as another decision or as no decision.
 func CheckOutput(event string, raw []byte) error {
 	var out struct {
 		Continue   *bool  `json:"continue"`

@@ -13,10 +13,10 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// Unanswered is the answer for Claude Code if no one decides.
+// Unanswered is the behavior of Claude Code if no one decides.
 type Unanswered string
 
-// Answers if no one decides.
+// Values of Unanswered.
 const (
 	// AskLocally lets Claude Code ask at its own terminal. Without a terminal,
 	// Claude Code denies on its own.
@@ -65,9 +65,9 @@ type hookInput struct {
 type permissionMode string
 
 // prompts reports whether Claude Code asks at its terminal in this mode. In the
-// other modes, which are auto, dontAsk and bypassPermissions, no one waits
-// there. Events without a mode come from versions that always prompt. An
-// unknown mode counts as one that does not prompt.
+// other modes, which are auto, dontAsk and bypassPermissions, it does not.
+// Events without a mode come from versions that always prompt. An unknown mode
+// counts as a mode without prompts.
 func (m permissionMode) prompts() bool {
 	return slices.Contains([]permissionMode{"", "default", "acceptEdits", "plan"}, m)
 }
@@ -97,7 +97,7 @@ type permission struct {
 	Input     json.RawMessage `json:"updatedInput,omitempty"`
 	Updates   []Suggestion    `json:"updatedPermissions,omitempty"`
 	Message   string          `json:"message,omitempty"`
-	Interrupt bool            `json:"interrupt,omitempty"` // older daemons set it
+	Interrupt bool            `json:"interrupt,omitempty"` // older daemons sent it
 }
 
 type elicited struct {
@@ -106,8 +106,8 @@ type elicited struct {
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
-// maxOutput is the number of characters of a hook's text that Claude Code
-// keeps.
+// maxOutput is the maximum length of a hook's text that Claude Code keeps, in
+// characters.
 const maxOutput = 10_000
 
 // Hook translates the input of a hook. For an event that does not need a
@@ -129,13 +129,14 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 		return in.toolUse(u)
 	case "Elicitation":
 		return in.elicitation(u)
-	case "PermissionDenied": // no one is asked: Claude Code would deny the call again
+	case "PermissionDenied": // nod asks no one, because Claude Code would deny the call again
 		return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 	case "Notification":
 		return in.notice(), nil
 	case "PostToolUse", "PostToolUseFailure":
 		return in.elsewhere(in.ran())
-	// These events belong to one agent. Others of the session may still wait.
+	// These events belong to one agent. Other agents of the session may still
+	// be waiting.
 	case "UserPromptSubmit":
 		if in.ownPrompt() {
 			return dialect.Translation{Answer: dialect.NoDecision{}}, nil
@@ -154,7 +155,8 @@ func (in hookInput) translate(u Unanswered) (dialect.Translation, error) {
 	return dialect.Translation{Answer: dialect.NoDecision{}}, nil
 }
 
-// elsewhere reports that requests of the session were decided at the terminal.
+// elsewhere reports that people decided requests of the session at the
+// terminal.
 func (in hookInput) elsewhere(e dialect.Elsewhere) (dialect.Translation, error) {
 	e.Session = in.Session
 	return dialect.Translation{Answer: dialect.NoDecision{}, Elsewhere: &e}, nil
@@ -183,7 +185,7 @@ func (in hookInput) toolUse(u Unanswered) (dialect.Translation, error) {
 			v.decided = true
 		}
 		if rec.Response != nil && rec.State == bridge.StateApproved && len(rec.Response.Input) == 0 && c.tool != PlanTool {
-			v.input = nil // unchanged; questions and plans need their own input back
+			v.input = nil // the input is unchanged; only questions and plans need it back
 		}
 		if permission {
 			return v.permissionRequest(), nil
@@ -207,10 +209,10 @@ func (v verdict) preToolUse() any {
 	return hookOutput{Continue: &no, StopReason: bounded(v.message), Specific: out}
 }
 
-// permissionRequest returns a denial without interrupt even if the session is
-// stopped: interrupt would end whichever tool runs if the terminal has allowed
-// the call in the meantime, and the hook cannot tell. Stopping the session
-// denies what comes next.
+// permissionRequest returns a denial without interrupt, even if the session is
+// stopped. If someone at the terminal has allowed the call in the meantime,
+// interrupt would end whichever tool is running, and the hook cannot find out.
+// The stop denies the next call instead.
 func (v verdict) permissionRequest() any {
 	d := permission{Behavior: "deny", Message: bounded(v.message)}
 	switch {
@@ -240,7 +242,7 @@ func (in hookInput) elicitation(u Unanswered) (dialect.Translation, error) {
 		a, err := elicitation.Answer(rec)
 		switch {
 		case err != nil && u == DenySilence:
-			a = elicitation.Result{Action: elicitation.Cancel} // as the caller wants it
+			a = elicitation.Result{Action: elicitation.Cancel} // DenySilence: the elicitation must not stay open
 		case err != nil:
 			return dialect.NoDecision{}, nil
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/askuserquestion"
 )
 
-// ran returns the report that a call ran. The input of answered questions has the
-// answers that Claude Code uses.
+// ran returns the report that a call ran. If the call asked questions, its
+// input contains the answers that Claude Code uses.
 func (in hookInput) ran() dialect.Elsewhere {
 	e := dialect.Elsewhere{Tool: in.Tool, Input: in.Input, Turn: in.Agent, Call: in.ToolUse, Reason: bridge.ReasonAllowed}
 	switch in.Tool {
@@ -27,7 +27,7 @@ func (in hookInput) ran() dialect.Elsewhere {
 	return e
 }
 
-// uses reports whether the answers in the input are those of a response.
+// uses reports whether the answers in the input are the answers of a response.
 func (in hookInput) uses(r bridge.Record) bool {
 	sent, err := askuserquestion.Request(in.Input)
 	if err != nil {

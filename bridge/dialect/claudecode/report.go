@@ -9,11 +9,11 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// waitsForPrompt names the input that a session needs when its turn is over.
+// waitsForPrompt is the input that a session needs after its turn.
 const waitsForPrompt = "your next message"
 
-// report returns the report in an event about its session. It returns nil for
-// an event without one.
+// report returns the status of the session in an event, or nil if the event
+// contains none.
 func (in hookInput) report() *dialect.Report {
 	r := dialect.Report{Session: in.Session, SessionReport: bridge.SessionReport{Folder: in.Cwd}}
 	switch in.Event {
@@ -55,11 +55,10 @@ func (in hookInput) report() *dialect.Report {
 }
 
 // ownPrompt reports whether Claude Code wrote a prompt itself, such as the
-// notification that a task in the background has ended.
+// notification that a background task has ended.
 func (in hookInput) ownPrompt() bool { return strings.HasPrefix(strings.TrimSpace(in.Prompt), "<") }
 
-// sessionInput holds the fields of a hook's input that say something about its
-// session.
+// sessionInput holds the fields of a hook's input that describe its session.
 type sessionInput struct {
 	Prompt     string            `json:"prompt"`
 	Last       string            `json:"last_assistant_message"`

@@ -7,27 +7,28 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// takingEvents are the events at which Claude Code takes messages of people: a
-// tool has run, a prompt begins, or the turn ends. PreToolUse is not among them,
-// because Claude Code drops what a hook adds to a call that is then denied.
+// takingEvents lists the events at which Claude Code takes messages of people:
+// a tool has run, a prompt starts, or the turn ends. PreToolUse is not among
+// them. If the call is then denied, Claude Code drops the text that a hook
+// added.
 var takingEvents = []string{"PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"}
 
 // Watch describes the input of a hook that watches a session.
 type Watch struct {
 	Event   string
 	Session string
-	// Transcript is the file with the conversation.
+	// Transcript is the path of the file with the conversation.
 	Transcript string
 	// Takes reports whether Claude Code takes messages of people now.
 	Takes bool
 	// Continued is nil unless the agent ends its turn. It then reports whether
-	// a hook has continued the turn already.
+	// a hook has already continued the turn.
 	Continued *bool
 }
 
-// Watched returns the content of the input of a hook that watches a session. It
-// returns false if there is nothing to do. A subagent takes no messages: they
-// are for the main agent.
+// Watched describes the input of a hook that watches a session. It returns
+// false if the hook has nothing to do. A subagent takes no messages, because
+// they are for the main agent.
 func Watched(in *dialect.HookInput) (Watch, bool) {
 	w := Watch{Event: in.Event(), Session: in.Text("session_id"), Transcript: in.Text("transcript_path")}
 	if w.Session == "" {
@@ -47,7 +48,7 @@ type told struct {
 }
 
 // Told returns the output that passes a text to Claude Code. At the end of a
-// turn, the turn goes on with the text.
+// turn, the text continues the turn.
 func Told(event, text string) any {
 	if event == "Stop" {
 		return blocked{"block", text}
@@ -55,7 +56,7 @@ func Told(event, text string) any {
 	return hookOutput{Specific: told{event, text}}
 }
 
-// Fits reports whether texts, with a line each, fit into one output.
+// Fits reports whether texts, each on a line, fit into one output.
 func Fits(texts []string) bool {
 	size := 0
 	for _, text := range texts {

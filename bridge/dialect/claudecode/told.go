@@ -8,11 +8,11 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// notices are the notifications that people away from the terminal need.
+// notices lists the notifications that people away from the terminal need.
 var notices = []string{"permission_prompt", "idle_prompt", "agent_needs_input"}
 
-// notice tells people that Claude Code waits at its terminal. A card of the
-// session that waits for an answer says so already.
+// notice tells people that Claude Code is waiting at its terminal. nod skips it
+// if the session has a pending card, which already shows this.
 func (in hookInput) notice() dialect.Translation {
 	t := dialect.Translation{Answer: dialect.NoDecision{}}
 	if !slices.Contains(notices, in.Notification) || strings.TrimSpace(in.Message) == "" {

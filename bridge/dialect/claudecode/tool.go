@@ -20,11 +20,11 @@ type call struct {
 	tool                  string
 	input                 json.RawMessage
 	suggestions           []Suggestion
-	reason                string // reason why Claude Code asks
+	reason                string // reason of Claude Code's prompt
 	defaultNo             bool
-	noRules               bool // must not offer standing permissions
+	noRules               bool // standing permissions must not be offered
 	ownInterface          bool // a single click must not decide
-	stop, edit            bool // what the result can contain
+	stop, edit            bool // whether the result can contain them
 	remember              bool // the result can contain permission updates
 }
 
@@ -56,7 +56,7 @@ func (c call) planRequest() (bridge.Request, error) {
 	if err := dialect.Decode("tool_input", c.input, &in); err != nil {
 		return bridge.Request{}, err
 	}
-	if strings.TrimSpace(in.Plan) == "" { // Claude Code leaves plan mode without a file for the plan
+	if strings.TrimSpace(in.Plan) == "" { // Claude Code leaves plan mode without a plan file
 		c.edit, c.noRules, c.reason = false, true, "It wants to leave plan mode, and has written no plan."
 		return c.approval(), nil
 	}
@@ -67,8 +67,8 @@ func (c call) planRequest() (bridge.Request, error) {
 	}}, err
 }
 
-// besidePlan returns a paragraph with what an approval of a plan would allow next
-// to it, such as permissions for commands, or "".
+// besidePlan returns a paragraph about the additional permissions in an
+// approval of a plan, such as permissions for commands, or "".
 func (c call) besidePlan() (string, error) {
 	var in map[string]json.RawMessage
 	if err := dialect.Decode("tool_input", c.input, &in); err != nil {
@@ -121,8 +121,8 @@ func (c call) approval() bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{Kind: bridge.KindApproval, Prompt: prompt, Approval: a}}
 }
 
-// Suggestion is a change of permissions that Claude Code proposes. Returning it
-// is what "always allow" does in Claude Code.
+// Suggestion is a change of permissions that Claude Code proposes. The option
+// "always allow" in Claude Code returns it.
 type Suggestion struct {
 	Type        string `json:"type"`
 	Rules       []Rule `json:"rules,omitempty"`
@@ -132,7 +132,7 @@ type Suggestion struct {
 	Destination string `json:"destination,omitempty"`
 }
 
-// Rule is one permission rule.
+// Rule is a permission rule.
 type Rule struct {
 	ToolName    string `json:"toolName"`
 	RuleContent string `json:"ruleContent,omitempty"`
@@ -140,9 +140,9 @@ type Rule struct {
 
 const forSession = "session"
 
-// widens reports whether returning the suggestion gives a permission that a
-// person may give here. It must not remove rules or set a mode without prompts,
-// and words must be able to describe all of it.
+// widens reports whether a person may approve the suggestion here. The
+// suggestion must not remove rules or set a mode without prompts, and words
+// must be able to describe it completely.
 func (s Suggestion) widens() bool {
 	if s.words() == "" || slices.ContainsFunc(s.Directories, func(d any) bool { _, text := d.(string); return !text }) {
 		return false
@@ -158,7 +158,7 @@ func (s Suggestion) widens() bool {
 	return false
 }
 
-// words returns a description of what the suggestion would permit.
+// words describes the permissions in the suggestion.
 func (s Suggestion) words() string {
 	var what []string
 	for _, r := range s.Rules {
@@ -234,9 +234,9 @@ func (c call) updates(s bridge.Scope) []Suggestion {
 // verdict is the outcome of a call, independent of its output format.
 type verdict struct {
 	allow   bool
-	decided bool            // by a person, or by the request's on_timeout
+	decided bool            // decided by a person, or by the request's on_timeout
 	input   json.RawMessage // input of an allowed call
-	message string          // message of a denied call, or the reason why there is no decision
+	message string          // message of a denied call, or the reason if no one decided
 	stop    bool
 	updates []Suggestion
 }
@@ -269,7 +269,7 @@ func (c call) answered(r bridge.Record) (verdict, error) {
 	if i < 0 {
 		return verdict{}, bridge.Errorf(bridge.CodeInternal, "the response has no plan")
 	}
-	parts, _ := r.Response.Answers[plan].Object() // checked when the answer arrived
+	parts, _ := r.Response.Answers[plan].Object() // validated when the answer arrived
 	if parts[bridge.PartDecision].Text == bridge.PlanApprove {
 		return verdict{allow: true, decided: true, input: c.input}, nil
 	}

@@ -6,20 +6,21 @@ import (
 	"reflect"
 )
 
-// CallFinder finds the call for which Claude Code asks in the transcript of the
-// session, because a permission prompt does not name it: the oldest of the turn
-// with the same tool and input that has no result yet. It reads the lines from the
-// last one backward.
+// CallFinder finds the call of a permission prompt in the transcript of the
+// session, because the prompt does not contain its ID. The call is the oldest
+// of the turn that has the same tool and input, and no result yet. CallFinder
+// reads the lines from the last one backward.
 type CallFinder struct {
 	tool  string
 	input any
 	done  map[string]bool
-	// ID is the ID of the call, or "" as long as none is found.
+	// ID is the ID of the call, or "" if none has been found yet.
 	ID string
 }
 
-// NewCallFinder returns a finder for the call in a hook's input. It returns false
-// if there is nothing to find: the input names its call, or another agent's.
+// NewCallFinder returns a finder for the call in a hook's input. It returns
+// false if no search is needed, because the input contains the ID of its call,
+// or if the call is from another agent.
 func NewCallFinder(raw []byte) (f *CallFinder, transcript string, ok bool) {
 	var in struct {
 		hookInput
@@ -32,14 +33,14 @@ func NewCallFinder(raw []byte) (f *CallFinder, transcript string, ok bool) {
 	return f, in.Transcript, json.Unmarshal(in.Input, &f.input) == nil
 }
 
-// Line reads a line, and returns false if the turn begins there.
+// Line reads a line. It returns false at the start of the turn.
 func (f *CallFinder) Line(raw []byte) (more bool) {
 	if !bytes.Contains(raw, []byte(`"tool_use`)) && !bytes.Contains(raw, []byte(`"tool_result"`)) && !bytes.Contains(raw, []byte(`"user"`)) {
 		return true
 	}
 	var l struct {
 		Type    string `json:"type"`
-		Side    bool   `json:"isSidechain"` // of a subagent
+		Side    bool   `json:"isSidechain"` // the line belongs to a subagent
 		Message struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
@@ -55,7 +56,7 @@ func (f *CallFinder) Line(raw []byte) (more bool) {
 		Result string `json:"tool_use_id"`
 	}
 	if json.Unmarshal(l.Message.Content, &blocks) != nil {
-		return l.Type != "user" // a prompt is a text
+		return l.Type != "user" // the content of a prompt is a string
 	}
 	for n := len(blocks) - 1; n >= 0; n-- {
 		switch b := blocks[n]; {

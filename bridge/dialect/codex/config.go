@@ -4,13 +4,13 @@ import "github.com/nodbridge/nod/bridge/lazyregexp"
 
 var (
 	firstTable = lazyregexp.New(`(?m)^\s*\[`)
-	// reviewer finds the setting that lets a model review what needs approval, for
-	// all sessions.
+	// reviewer matches the setting that lets a model review operations that
+	// need approval, for all sessions.
 	reviewer = lazyregexp.New(`(?m)^\s*approvals_reviewer\s*=\s*["'](\w+)["']`)
 )
 
-// Reviewed reports whether a config lets a model review what needs approval,
-// instead of a person.
+// Reviewed reports whether a config lets a model, instead of a person, review
+// operations that need approval.
 func Reviewed(config []byte) bool {
 	m := reviewer.FindSubmatch(BeforeTables(config))
 	return m != nil && string(m[1]) != Person

@@ -16,7 +16,7 @@ type elicited struct {
 	Meta    any             `json:"_meta"`
 }
 
-// persist is the metadata that says how long an approval of a tool counts.
+// persist is the metadata with the duration of an approval of a tool.
 type persist struct {
 	Scope bridge.Scope `json:"persist"`
 }

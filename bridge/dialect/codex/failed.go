@@ -7,20 +7,20 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// silentEvents are the events that nod does not answer.
+// silentEvents lists the events that nod does not answer.
 var silentEvents = []string{
 	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PostModelRequest",
 	"PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Interrupt",
 }
 
-// reportEvents are the events that only tell nod something.
+// reportEvents lists the events that need no decision.
 var reportEvents = []string{"PostToolUse", "Stop"}
 
-// Reports reports whether an event only tells nod something, so that Codex must
-// not wait for nod.
+// Reports reports whether an event needs no decision, so that Codex must not
+// wait for nod.
 func Reports(event string) bool { return slices.Contains(reportEvents, event) }
 
-// blocked is the output that blocks the agent for any event.
+// blocked is the output that blocks the agent at any event.
 type blocked struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
@@ -47,8 +47,8 @@ func Stopped(event string, s bridge.Stop) any {
 	return Failed(event, "The session is "+s.Words()+".")
 }
 
-// Unasked returns the output of a hook whose request no person has decided. Codex
-// then asks at its terminal, which it cannot do for PreToolUse.
+// Unasked returns the output of a hook if no person has decided on its request.
+// Codex then asks at its terminal, except for PreToolUse, where it cannot ask.
 func Unasked(event string, u dialect.Unasked, why string) any {
 	if event == "PermissionRequest" && u.Leaves() {
 		return dialect.NoDecision{}

@@ -26,8 +26,8 @@ type hookOutput struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-// permissionRequest has only fields that Codex accepts. With updatedInput,
-// updatedPermissions or interrupt, Codex would fail closed.
+// permissionRequest has only fields that Codex accepts. Codex fails closed if
+// the output contains updatedInput, updatedPermissions or interrupt.
 type permissionRequest struct {
 	Event    string `json:"hookEventName"`
 	Decision struct {
@@ -36,7 +36,7 @@ type permissionRequest struct {
 	} `json:"decision"`
 }
 
-// preToolUse has the decisions allow and deny, because Codex rejects ask.
+// preToolUse has the decisions allow and deny. Codex rejects ask.
 type preToolUse struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`
@@ -44,10 +44,10 @@ type preToolUse struct {
 }
 
 // Hook translates the input of a hook. If no one decides and denySilence is
-// set, the answer is a denial with a message that says so. Otherwise Codex asks
-// at its own terminal. It cannot do that for PreToolUse, which is always denied
-// in that case. For an unknown event, Hook returns CodeInvalid, because the
-// event could be a gate.
+// set, the answer is a denial with an explanation. Otherwise, Codex asks at its
+// own terminal. At PreToolUse, Codex cannot ask, so the answer is always a
+// denial. For an unknown event, Hook returns CodeInvalid, because the event
+// could be a gate.
 func Hook(raw []byte, denySilence bool) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {

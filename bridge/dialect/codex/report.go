@@ -5,8 +5,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// report returns the report in an event about its session. It returns nil for
-// an event without one.
+// report returns the status of the session in an event, or nil if the event
+// contains none.
 func (in hookInput) report() *dialect.Report {
 	r := dialect.Report{Session: in.Session, SessionReport: bridge.SessionReport{Folder: in.Cwd}}
 	switch in.Event {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Person is the value of approvals_reviewer with which Codex asks a person. With
-// any other, a model reviews what needs approval.
+// Person is the value of approvals_reviewer with which Codex asks a person.
+// With any other value, a model reviews operations that need approval.
 const Person = "user"
 
-// Reviewer returns the reviewer of operations that need approval, according to
-// a line of a thread's transcript: a model, or a person. It returns false for a
-// line without a reviewer.
+// Reviewer reads the reviewer of operations that need approval from a line of a
+// thread's transcript. It reports whether the reviewer is a model. It returns
+// false for ok if the line contains no reviewer.
 func Reviewer(line []byte) (model, ok bool) {
 	if !bytes.Contains(line, []byte(`"turn_context"`)) {
 		return false, false

@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/strictjson"
 )
 
-// Methods are the requests of codex app-server that people answer.
+// Methods lists the requests of codex app-server that people answer.
 var Methods = []string{
 	"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval",
 	"item/tool/requestUserInput", "mcpServer/elicitation/request", "execCommandApproval", "applyPatchApproval",
@@ -34,7 +34,7 @@ type params struct {
 	Turn         string          `json:"turnId"`
 	Item         string          `json:"itemId"`
 	Started      int64           `json:"startedAtMs"`
-	Kind         string          `json:"kind"` // of a command; older servers omit it
+	Kind         string          `json:"kind"` // kind of a command; older servers omit it
 	Approval     *string         `json:"approvalId"`
 	LegacyCall   string          `json:"callId"`
 	Reason       string          `json:"reason"`
@@ -43,7 +43,7 @@ type params struct {
 	GrantRoot    string          `json:"grantRoot"`
 	FileChanges  json.RawMessage `json:"fileChanges"`
 	Permissions  json.RawMessage `json:"permissions"`
-	Additional   json.RawMessage `json:"additionalPermissions"` // for this command only
+	Additional   json.RawMessage `json:"additionalPermissions"` // permissions for this command only
 	Network      *struct {
 		Host     string `json:"host"`
 		Protocol string `json:"protocol"`
@@ -67,8 +67,8 @@ type question struct {
 }
 
 // Request translates a request of the app server. Its answer is the result to
-// send back with the same ID, or a *bridge.EndedError if no one decided,
-// because the protocol has no form for that.
+// send back with the same ID. If no one decided, its error is a
+// *bridge.EndedError, because the protocol has no result for that.
 func Request(raw []byte) (dialect.Translation, error) {
 	var c Call
 	if err := dialect.Decode("request", raw, &c); err != nil {
@@ -115,8 +115,8 @@ func Request(raw []byte) (dialect.Translation, error) {
 }
 
 // callID returns the ID of a request, which is the same for every repetition on
-// any connection. A request without an item has only its own ID, and these start
-// at 0 again in each process of the app server.
+// any connection. A request without an item has only its own ID, and these IDs
+// restart at 0 in each process of the app server.
 func (p params) callID(method string, id json.RawMessage) string {
 	item := p.Item + p.LegacyCall
 	if p.Approval != nil {
@@ -128,9 +128,9 @@ func (p params) callID(method string, id json.RawMessage) string {
 	return dialect.CallID("codex", item, method, p.Turn, strconv.FormatInt(p.Started, 10))
 }
 
-// decided returns the function that encodes the answer to an approval. It uses
-// by for a decision and in a stopped session, and otherwise reports that no one
-// decided.
+// decided returns the function that encodes the answer to an approval. The
+// function uses by for a decision and in a stopped session. Otherwise, it
+// reports that no one decided.
 func decided(by func(bridge.Record) any) func(bridge.Record) (any, error) {
 	return func(r bridge.Record) (any, error) {
 		decision := (r.State == bridge.StateApproved || r.State == bridge.StateDenied) && r.Response.Actor != nil
@@ -159,8 +159,8 @@ type amendment struct {
 	} `json:"acceptWithExecpolicyAmendment"`
 }
 
-// available returns the simple decisions that the app server offers, and the
-// amendment among them.
+// available returns the simple decisions that the app server offers, and its
+// amendment, if any.
 func (p params) available() (plain []string, exec json.RawMessage) {
 	if p.Available == nil {
 		return []string{accept, acceptSession, decline, cancel}, nil
@@ -221,8 +221,8 @@ func (p params) command() (bridge.Request, func(bridge.Record) (any, error), err
 	}), nil
 }
 
-// offer sets the decisions that correspond to the simple ones. They contain no
-// text.
+// offer sets the decisions that correspond to the simple decisions. These
+// contain no text.
 func offer(a *bridge.Approval, plain []string) {
 	for _, d := range []struct {
 		word string
@@ -247,7 +247,8 @@ func word(r bridge.Record, plain []string) string {
 	return decline
 }
 
-// widens says what an approval of changes permits beyond them, if anything.
+// widens describes permissions beyond the changes that an approval grants, if
+// any.
 func (p params) widens() string {
 	if p.GrantRoot == "" {
 		return ""
@@ -287,8 +288,8 @@ type denied struct {
 	} `json:"denied"`
 }
 
-// legacy translates an older request, which accepts a reason with a denial and
-// has a decision for a timeout.
+// legacy translates a request of an older version, which accepts a reason with
+// a denial and has a decision for a timeout.
 func (p params) legacy(method string) (bridge.Request, func(bridge.Record) (any, error)) {
 	tool, prompt := "command", "Codex wants to run a command"+where(p.Cwd)
 	input, _ := json.Marshal(map[string]json.RawMessage{"command": p.Command}) // decoded before

@@ -1,6 +1,7 @@
 // Package copilot translates the permissionRequest hook of Copilot CLI. Copilot
-// runs it before every call that is more than reading, also before those that it
-// would allow on its own, and an output without a decision leaves the call to it.
+// runs the hook before every call that does more than read, even before calls
+// that it would allow on its own. If the output contains no decision, Copilot
+// decides.
 package copilot
 
 import (
@@ -29,9 +30,9 @@ type permission struct {
 	Interrupt bool `json:"interrupt,omitempty"`
 }
 
-// Hook translates the input of a hook. If no one decides, the answer is a denial
-// with a message that says so: the input does not say if Copilot would ask
-// anyone, so leaving the call to Copilot could let it run.
+// Hook translates the input of a hook. If no one decides, the answer is a
+// denial with an explanation. The input does not reveal whether Copilot would
+// ask anyone, so Copilot could otherwise run the call.
 func Hook(raw []byte) (dialect.Translation, error) {
 	var in hookInput
 	if err := dialect.Decode("hook", raw, &in); err != nil {
@@ -65,10 +66,11 @@ func Hook(raw []byte) (dialect.Translation, error) {
 	}), nil
 }
 
-// Reports reports whether an event only tells nod something. None does.
+// Reports reports whether an event needs no decision. Copilot has no such
+// event.
 func Reports(string) bool { return false }
 
-// Unasked returns the output of a hook whose request no person has decided.
+// Unasked returns the output of a hook if no person has decided on its request.
 func Unasked(event string, u dialect.Unasked, why string) any {
 	if event == PermissionRequest && u.Leaves() {
 		return dialect.NoDecision{}

@@ -18,7 +18,7 @@ import (
 var at = time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
 
 // Record returns the record of a request that was answered with resp. If resp
-// has no state, it is answered.
+// has no state, the state is answered.
 func Record(t testing.TB, r bridge.Request, resp bridge.Response) bridge.Record {
 	t.Helper()
 	if err := r.Normalize(); err != nil {
@@ -47,13 +47,15 @@ type Book struct {
 // exchanged is the entry of an input in a golden file: the requests, and the
 // output of each case.
 type exchanged struct {
-	In       string            `json:"in"`
-	Requests []bridge.Request  `json:"requests"`
-	Out      map[string]string `json:"out"` // error text if the format has no form for the outcome
+	In       string           `json:"in"`
+	Requests []bridge.Request `json:"requests"`
+	// output by case, or the error text if the format cannot express the
+	// outcome
+	Out map[string]string `json:"out"`
 }
 
 // NewBook returns a book that compares its translations with testdata/NAME.json
-// at the end of the test; with -update it writes the file.
+// at the end of the test. With -update, it writes the file.
 func NewBook(t *testing.T, name string) *Book {
 	t.Helper()
 	b := &Book{entries: map[string]*exchanged{}}
@@ -69,8 +71,8 @@ func NewBook(t *testing.T, name string) *Book {
 	return b
 }
 
-// Add adds the output of a case. An input with the same requests is in the file
-// once.
+// Add adds the output of a case. Inputs with the same requests share one entry
+// of the file.
 func (b *Book) Add(t *testing.T, name, in, out string, requests ...bridge.Request) {
 	t.Helper()
 	key, err := json.Marshal([]any{in, requests})

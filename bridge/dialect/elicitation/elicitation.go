@@ -25,7 +25,7 @@ type Params struct {
 	URL             string          `json:"url,omitempty"`
 }
 
-// Result is the result for the server.
+// Result is the result for the MCP server.
 type Result struct {
 	Action  string          `json:"action"` // accept, decline or cancel
 	Content json.RawMessage `json:"content,omitempty"`
@@ -38,7 +38,7 @@ const (
 	Cancel  = "cancel"
 )
 
-// method is the method of the message that asks.
+// method is the method of the message with an elicitation.
 const method = "elicitation/create"
 
 // Translate translates the elicitation of an MCP server: the message, or only its
@@ -73,7 +73,8 @@ func Translate(raw []byte) (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec) }).Named(names), nil
 }
 
-// names gives problems with a request the names of the parameters.
+// names translates the names of fields in problems with a request to those of
+// the parameters.
 var names = dialect.Renames(nil, `^questions\[0\]\.schema`, "requestedSchema", `^questions$`, "requestedSchema.properties", `^prompt$`, "message")
 
 // question is the ID of the only question.
@@ -82,9 +83,9 @@ const question = "elicitation"
 // secret matches the names of properties that people must not type in chat.
 var secret = lazyregexp.New(`(?i)(^|[_\-. ])(password|passwd|passphrase|secret|api[ _-]?key|private[ _-]?key|access[ _-]?token|auth[ _-]?token|credential|credentials|otp|pin)([_\-. ]|$)`)
 
-// Request returns the request for an elicitation. The name of the server in
-// from is shown to people. It may be empty. Request returns CodeUnsupported if
-// the elicitation asks for a secret.
+// Request returns the request for an elicitation. People see the name of the
+// server in from, which may be empty. Request returns CodeUnsupported if the
+// elicitation asks for a secret.
 func Request(p Params, from string) (bridge.Request, error) {
 	r := bridge.Request{Ask: bridge.Ask{Kind: bridge.KindAsk, Declinable: true, Prompt: p.Message}}
 	if strings.TrimSpace(r.Prompt) == "" {
@@ -117,8 +118,8 @@ func Request(p Params, from string) (bridge.Request, error) {
 	return r, nil
 }
 
-// hostOf returns the host of a URL that people can open and read: of the web, and
-// without characters that hide where it leads.
+// hostOf returns the host of a URL that people can open and read. The URL must
+// be a web address without characters that disguise its target.
 func hostOf(s string) (string, error) {
 	if s == "" {
 		return "", bridge.Errorf(bridge.CodeInvalid, "url: required")
@@ -163,8 +164,8 @@ func isEmpty(schema json.RawMessage) bool {
 		len(s.Properties)+len(s.Required)+s.Least+len(s.AllOf)+len(s.Ref) == 0
 }
 
-// refuseSecrets returns CodeUnsupported if a property, also of an inner object or
-// a definition, asks for a secret.
+// refuseSecrets returns CodeUnsupported if a property asks for a secret. It
+// also checks nested objects and definitions.
 func refuseSecrets(schema json.RawMessage) error {
 	var s map[string]any
 	if len(schema) == 0 {
@@ -210,14 +211,14 @@ func isSecret(name string, property any) bool {
 }
 
 // Answer returns the result for a record. If no person answered, its error is a
-// *bridge.EndedError, because each action of a result says that a person did
+// *bridge.EndedError, because each action of a result claims that a person did
 // something.
 func Answer(r bridge.Record) (Result, error) {
 	switch {
 	case r.State == bridge.StateAnswered:
 		a := r.Response.Answers[question]
 		if r.Interaction.Questions[0].Widget == bridge.WidgetButtons && a.Text != accepted {
-			return Result{Action: Accept}, nil // a URL has no content
+			return Result{Action: Accept}, nil // a URL elicitation has no content
 		}
 		content := a.JSON
 		if content == nil {

@@ -1,6 +1,6 @@
-// Package hooks lists the agents whose hooks nod answers, so that the daemon and
-// the command nod hook treat all of them alike. It does no I/O. Start reading at
-// Agents.
+// Package hooks lists the agents whose hooks nod answers, so that the daemon
+// and the command nod hook treat them the same way. It does no I/O. Start
+// reading at Agents.
 package hooks
 
 import (
@@ -17,43 +17,44 @@ import (
 // Agent is an agent with hooks.
 type Agent struct {
 	Name, Title string
-	// Names are the members of an input that name the event and the session.
+	// Names are the members of an input with the event and the session.
 	Names dialect.HookNames
-	// Permission is the event at which the agent waits for a permission, and Gate
-	// the one before a call that runs unless the hook decides. An empty Gate means
-	// that there is none.
+	// Permission is the event at which the agent waits for a permission. Gate
+	// is the event before a call that runs unless the hook decides. If Gate is
+	// empty, the agent has no such event.
 	Permission, Gate string
-	// Reports reports whether an event only tells nod something.
+	// Reports reports whether an event needs no decision.
 	Reports func(event string) bool
-	// Translate translates an input. With denySilence, a request that no one
-	// decides is denied.
+	// Translate translates an input. If denySilence is set, a request that no
+	// one decides is denied.
 	Translate func(raw []byte, denySilence bool) (dialect.Translation, error)
 	// Attended reports whether the agent asks someone if the hook decides nothing.
 	Attended func(in *dialect.HookInput, o Origin) bool
-	// Before reports whether the hook runs before the agent decides on its own
-	// whether a person is needed. Then only a rule may ask people.
+	// Before reports whether the hook runs before the agent itself decides
+	// whether a call needs a person. In that case, only a rule may ask people.
 	Before func(in *dialect.HookInput, o Origin) bool
-	// Unasked returns the output for a request that no person has decided, and
-	// Stopped the output in a stopped session.
+	// Unasked returns the output for a request that no person has decided.
+	// Stopped returns the output in a stopped session.
 	Unasked func(event string, u dialect.Unasked, why string) any
 	Stopped func(event string, s bridge.Stop) any
-	// Check returns an error for an output that does not have the form of the
-	// event. It may be nil.
+	// Check returns an error for an output in the wrong format for the event.
+	// It may be nil.
 	Check func(event string, out []byte) error
-	// Blocks is set if the agent shows its own dialog only after the hook, so that
-	// no one can answer there in the meantime.
+	// Blocks is set if the agent shows its own dialog only after the hook.
+	// People cannot answer in the dialog while the hook waits.
 	Blocks bool
-	// Errs is set if the agent takes an error of a hook over HTTP as if there were
-	// no hook.
+	// Errs is set if the agent ignores an error of a hook over HTTP, as if it
+	// had no hook.
 	Errs bool
 }
 
-// Origin holds facts that a hook knows about its agent, next to its input.
+// Origin holds facts about the agent that a hook knows in addition to its
+// input.
 type Origin struct {
-	// Entrypoint says how Claude Code was started. It may be empty.
+	// Entrypoint is the way in which Claude Code was started. It may be empty.
 	Entrypoint string
-	// Reviewed is set if a model of the agent reviews what needs approval, instead
-	// of a person.
+	// Reviewed is set if a model of the agent, instead of a person, reviews
+	// operations that need approval.
 	Reviewed bool
 }
 
@@ -109,8 +110,8 @@ func Find(name string) (Agent, error) {
 // Input returns a reader for the inputs of the agent's hooks.
 func (a Agent) Input() *dialect.HookInput { return dialect.NewHookInput(a.Reports).Named(a.Names) }
 
-// Decides reports whether a call waits for the output of the hook at an event, so
-// that a failure must not look like consent.
+// Decides reports whether a call waits for the output of the hook at an event.
+// A failure at such an event must not look like consent.
 func (a Agent) Decides(event string) bool {
 	return event == "" || event == a.Permission || event == a.Gate
 }

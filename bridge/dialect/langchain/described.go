@@ -10,7 +10,7 @@ import (
 
 // said returns the description of an action without the name and the arguments
 // that the middleware appends by default, in Python or JavaScript, because the
-// card shows both. Any other text stays.
+// card shows both. Any other text stays unchanged.
 func (a action) said() string {
 	head, args, ok := strings.Cut(a.Description, "\n\nTool: "+a.Name+"\nArgs: ")
 	if !ok || !sameJSON(args, a.args()) && args != pythonText(a.args()) {
@@ -31,8 +31,8 @@ func unmarshal(raw []byte, v any) bool {
 	return dec.Decode(v) == nil && !dec.More()
 }
 
-// pythonText returns a JSON value as Python prints it, or "" if that is not
-// certain.
+// pythonText returns a JSON value in the form in which Python prints it, or ""
+// if that form is uncertain.
 func pythonText(raw json.RawMessage) string {
 	var b strings.Builder
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -60,8 +60,8 @@ type edited struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// decision is one decision. Edited and EditedJS are the same field in the two
-// spellings.
+// decision is a decision on an action. Edited and EditedJS are the same field
+// in the two spellings.
 type decision struct {
 	Type     string  `json:"type"`
 	Edited   *edited `json:"edited_action,omitempty"`
@@ -69,7 +69,7 @@ type decision struct {
 	Message  string  `json:"message,omitempty"`
 }
 
-// MaxActions limits the actions of one interrupt.
+// MaxActions limits the actions in one interrupt.
 const MaxActions = 50
 
 // HITL translates the value of an interrupt. Each action becomes a request. The
@@ -138,8 +138,8 @@ func (a action) request(at string, allowed []string) (bridge.Request, error) {
 }
 
 // decision returns the decision for a closed request. The middleware has no
-// form for a request that no one decided, so that is a rejection with a message
-// that says so.
+// decision for a request that no one decided, so this case is a rejection with
+// an explanation.
 func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error) {
 	if r.State == bridge.StateApproved {
 		if len(r.Response.Input) == 0 {
@@ -159,13 +159,13 @@ func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error
 	case slices.Contains(allowed, reject):
 		return decision{Type: reject, Message: dialect.WhyNot(r)}, nil
 	case slices.Contains(allowed, respond) && r.State == bridge.StateDenied && r.Response.Reason != "":
-		return decision{Type: respond, Message: r.Response.Reason}, nil // no other decision has a text
+		return decision{Type: respond, Message: r.Response.Reason}, nil // the other decisions have no text
 	}
 	return nil, &bridge.EndedError{Record: r}
 }
 
-// question returns the request for a call that no one can approve: people answer
-// it with a text, or reject it.
+// question returns the request for a call that people cannot approve. They
+// answer it with a text, or reject it.
 func (a action) question(prompt string, allowed []string) bridge.Request {
 	if args := a.args(); len(args) > 0 {
 		prompt += "\n\n" + dialect.Fenced(string(args))

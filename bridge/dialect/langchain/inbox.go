@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// humanInterrupt is the interrupt that Agent Inbox shows.
+// humanInterrupt is an interrupt for Agent Inbox.
 type humanInterrupt struct {
 	Action struct {
 		Action string          `json:"action"`
@@ -24,7 +24,7 @@ type humanInterrupt struct {
 	Description string `json:"description"`
 }
 
-// humanResponse is the only item of the list that Agent Inbox resumes with.
+// humanResponse is the only item of the list with which Agent Inbox resumes.
 type humanResponse struct {
 	Type string `json:"type"`
 	Args any    `json:"args"`
@@ -116,7 +116,7 @@ func (in humanInterrupt) response(r bridge.Record) (humanResponse, error) {
 	return humanResponse{}, &bridge.EndedError{Record: r}
 }
 
-// stringValues converts every value to a string, as the inbox does.
+// stringValues converts every value to a string, like the inbox does.
 func stringValues(input json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if dialect.Decode("args", input, &fields) != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// item is a tool_approval_item as the SDKs encode it. Python uses snake case.
+// item is a tool_approval_item in the encoding of the SDKs. Python uses snake
+// case.
 type item struct {
 	Raw   object `json:"rawItem"`
 	RawPy object `json:"raw_item"`
@@ -26,7 +27,7 @@ type item struct {
 	ToolPy string `json:"tool_name"`
 }
 
-// object is a JSON object whose values keep their spelling.
+// object is a JSON object that keeps the exact encoding of its values.
 type object = map[string]json.RawMessage
 
 // call holds the call that an item asks about.
@@ -35,11 +36,13 @@ type call struct {
 	input            json.RawMessage
 }
 
-// ownMembers are the members of a raw item that do not say what the call does.
+// ownMembers lists the members of a raw item that do not describe the call
+// itself.
 var ownMembers = []string{"type", "id", "callId", "call_id", "status", "name", "arguments", "namespace", "caller", "providerData", "provider_data", "server_label"}
 
-// callOf reads a raw item: a call of a function, of a tool of a hosted MCP server,
-// of the shell, or of another built-in tool, whose members say what it does.
+// callOf reads a raw item: a call of a function, of a tool of a hosted MCP
+// server, of the shell, or of another built-in tool. The members of a built-in
+// tool's item describe the call.
 func callOf(item object) (call, error) {
 	c := call{id: text(item, "callId", "call_id", "id"), name: text(item, "name"), server: text(item, "server_label")}
 	arguments := text(item, "arguments")
@@ -88,7 +91,7 @@ func callOf(item object) (call, error) {
 // hostedType is the type of a request of a hosted MCP server.
 const hostedType = "mcp_approval_request"
 
-// text returns the first of some members that is a text.
+// text returns the first of the named members that is a text.
 func text(o object, names ...string) string {
 	for _, name := range names {
 		var s string
@@ -99,8 +102,8 @@ func text(o object, names ...string) string {
 	return ""
 }
 
-// Decision is the decision on one item. Always means alwaysApprove or
-// alwaysReject, which apply to the whole run.
+// Decision is the decision on one item. Always stands for alwaysApprove or
+// alwaysReject, which apply to the complete run.
 type Decision struct {
 	CallID   string `json:"callId"`
 	Approved bool   `json:"approved"`
@@ -108,7 +111,7 @@ type Decision struct {
 	Message  string `json:"message,omitempty"` // message of a rejection
 }
 
-// MaxItems limits the interruptions of one run.
+// MaxItems limits the interruptions in one run.
 const MaxItems = 50
 
 // Interruptions translates one item or a list of items. Its answer is a list of
@@ -157,10 +160,10 @@ func (it item) request(at string) (bridge.Request, string, error) {
 		return bridge.Request{}, "", err
 	}
 	if name := it.Tool + it.ToolPy; name != "" && name != hostedType {
-		c.name = name // with its namespace
+		c.name = name // the name includes its namespace
 	}
 	if kind, built := strings.CutSuffix(text(raw, "type"), "_call"); c.name == "" && built {
-		c.name = kind // such as shell
+		c.name = kind // a built-in tool such as shell
 	}
 	if c.name == "" {
 		return bridge.Request{}, "", bridge.Errorf(bridge.CodeInvalid, "%s.rawItem.name: required", at)

@@ -7,7 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names gives problems with a request the names of an interaction_request.
+// Names translates the names of fields in problems with a request to those of
+// an interaction_request.
 var Names = dialect.Renames(nil,
 	`^questions(\[\d+\])\.text$`, "inputSchema.fields$1.label",
 	`^questions(\[\d+\])\.default$`, "inputSchema.fields$1.defaultValue",
@@ -26,8 +27,8 @@ var Names = dialect.Renames(nil,
 	`^session$`, "sessionId",
 )
 
-// AnswerNames gives problems with an answer the names of the fields that the
-// front end was shown.
+// AnswerNames translates the names of fields in problems with an answer to
+// those that the front end knows.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(p bridge.FieldError) bridge.FieldError {
 		switch p.Field {

@@ -51,7 +51,7 @@ type Schema struct {
 	InitialValues map[string]bridge.Answer `json:"initialValues,omitempty"`
 }
 
-// CompletedView configures how a closed request is shown.
+// CompletedView configures how front ends show a closed request.
 type CompletedView struct {
 	ShowInputs      *bool  `json:"showInputs,omitempty"`
 	SummaryTemplate string `json:"summaryTemplate,omitempty"`
@@ -92,8 +92,8 @@ type Event struct {
 	TimeoutMs     int64           `json:"timeoutMs,omitempty"`
 	CompletedView *CompletedView  `json:"completedView,omitempty"`
 	Presentation  string          `json:"presentation,omitempty"`
-	// Confirm is the text that an approver has to type, if a rule of nod's policy asks for
-	// it.
+	// Confirm is the text that an approver must type, if a rule of nod's policy
+	// requires it.
 	Confirm string `json:"confirm,omitempty"`
 
 	// Fields of a response.
@@ -101,9 +101,9 @@ type Event struct {
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
 	Input         map[string]bridge.Answer `json:"input,omitempty"`
 	Reason        string                   `json:"reason,omitempty"`
-	// State is the state of a request that closed without a person: expired,
-	// cancelled, superseded or undeliverable. The action of these states is
-	// cancel.
+	// State is the state of a request that was closed without a person:
+	// expired, cancelled, superseded or undeliverable. The action for these
+	// states is cancel.
 	State bridge.State `json:"state,omitempty"`
 }
 
@@ -112,18 +112,18 @@ type ToolResponse struct {
 	Type          string                   `json:"type"`
 	SessionID     string                   `json:"sessionId"`
 	CallID        string                   `json:"callId"`
-	ToolCallID    string                   `json:"toolCallId,omitempty"` // the same, as events name it
+	ToolCallID    string                   `json:"toolCallId,omitempty"` // the same ID, under its name in events
 	InteractionID bridge.ID                `json:"interactionId"`
 	Action        string                   `json:"action"`
 	ApprovalScope bridge.Scope             `json:"approvalScope,omitempty"`
 	Input         map[string]bridge.Answer `json:"input,omitempty"`
 	Reason        string                   `json:"reason,omitempty"`
-	// Confirm is the typed confirmation, if the event asks for one.
+	// Confirm is the typed confirmation, if the event requires one.
 	Confirm string `json:"confirm,omitempty"`
 }
 
-// For returns an error unless the answer is for a request. The session and the
-// call may be left out.
+// For returns an error unless the answer belongs to a request. The answer may
+// omit the session and the call.
 func (t ToolResponse) For(i bridge.Interaction) error {
 	call, err := sameCall(t.ToolCallID, t.CallID)
 	switch {
@@ -148,12 +148,12 @@ type Hello struct {
 	Type        string `json:"type"`
 	SessionID   string `json:"sessionId"`
 	Interaction *Mode  `json:"interaction,omitempty"`
-	// After is the position at which the events start: after an event ID or a
-	// time, at the oldest event if it is 0 or empty, or at the next event if it
-	// is now.
+	// After is the position at which the events start: an event ID or a time to
+	// continue after it, 0 or empty for the oldest event, or now for the next
+	// event.
 	After string `json:"after,omitempty"`
-	// Frames is the format in which requests are shown: interaction (the
-	// default), ask or widget.
+	// Frames is the format of requests: interaction (the default), ask or
+	// widget.
 	Frames string `json:"frames,omitempty"`
 }
 
@@ -181,7 +181,7 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 		return bridge.Request{}, err
 	}
 	field := "type"
-	if in.InteractionType != "" || in.Type == TypeRequest { // that of the event is the type of the message
+	if in.InteractionType != "" || in.Type == TypeRequest { // in an event, the field type is the type of the message
 		in.Type, field = in.InteractionType, "interactionType"
 	}
 	r, err := in.Bridge()
@@ -200,11 +200,11 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 	if r.Approval != nil {
 		r.Approval.Tool, r.Approval.Input = in.ToolName, in.Input
 		if in.Prompt == "" && in.ToolName != "" {
-			r.Prompt = `Allow "` + in.ToolName + `"?` // as the protocol's clients say it
+			r.Prompt = `Allow "` + in.ToolName + `"?` // in the wording of the protocol's clients
 		}
 	}
 	if r.Approval != nil && len(r.Approval.Scopes) == 0 {
-		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession} // which the tool remembers
+		r.Approval.Scopes = []bridge.Scope{bridge.ScopeOnce, bridge.ScopeSession} // scopes that the tool remembers
 	}
 	return r, nil
 }
@@ -247,7 +247,7 @@ func (in Request) Bridge() (bridge.Request, error) {
 		if fieldTypes[f.Type] == "" {
 			wrong.Add(bridge.Errorf(bridge.CodeInvalid, "inputSchema.fields[%d].type: unknown type %q", n, f.Type).
 				WithHint("use text, textarea, select, checkbox or radio"))
-			f.Type = "text" // the other fields keep their places
+			f.Type = "text" // keep the indexes of the other fields
 		}
 		r.Questions = append(r.Questions, f.question())
 	}
@@ -322,7 +322,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 		e.InteractionType, e.ApprovalScopes, e.ToolInput = interactionApproval, i.Approval.Scopes, i.Approval.Input
 		e.Confirm = i.Approval.Confirm
 		if !i.Approval.AgentRemembers {
-			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // the event does not show what a grant covers
+			e.ApprovalScopes = []bridge.Scope{bridge.ScopeOnce} // the event does not show the coverage of a grant
 		}
 		if e.ToolName == "" {
 			e.ToolName = i.Approval.Tool
@@ -342,7 +342,7 @@ func EncodeRequest(i bridge.Interaction, at time.Time) Event {
 	return e
 }
 
-// timeout returns the timeout that the tool asked for, which a deferral does
+// timeout returns the timeout that the tool requested, which a deferral does
 // not change.
 func timeout(i bridge.Interaction) time.Duration {
 	if i.Stated != (bridge.Times{}) {
@@ -357,7 +357,7 @@ func field(i bridge.Interaction, f bridge.Field) Field {
 		out.Label = i.Prompt
 	}
 	if plan := i.Questions[f.Of].Plan; plan != "" && len(f.Options) > 0 {
-		out.Description = plan // the person approves what it shows
+		out.Description = plan // the person approves the text in it
 	}
 	for name, w := range fieldTypes {
 		if w == f.Widget {

@@ -18,13 +18,13 @@ func (p Payload) Block() (string, error) {
 }
 
 // Blocks returns the widget blocks in an assistant's text in their order. The
-// rest of the text belongs to each of them, and people see it with the widget. If
-// blocks are not widgets, Blocks returns the others, and an error with the number
-// of each. Text without blocks is not an error.
+// rest of the text belongs to each of them, and people see it with the widget.
+// If some blocks are not widgets, Blocks returns the others, and an error with
+// the number of each invalid block. Text without blocks is not an error.
 func Blocks(text string) ([]Payload, error) {
 	var out []Payload
 	var words []string
-	var numbers []int // of the blocks in out
+	var numbers []int // numbers of the blocks in out
 	var wrong problems
 	seen, n := map[string]bool{}, 0
 	for _, part := range split(text) {
@@ -60,7 +60,7 @@ func Blocks(text string) ([]Payload, error) {
 	return shown, wrong.err()
 }
 
-// problems are those of the blocks of a text.
+// problems collects the problems of the blocks of a text.
 type problems struct {
 	all  []bridge.FieldError
 	hint string
@@ -79,7 +79,7 @@ func (p *problems) err() error {
 	return bridge.Invalid(p.all...).WithHint("%s", p.hint)
 }
 
-// joined returns the parts of a text that are not blank as paragraphs.
+// joined returns the nonblank parts of a text as paragraphs.
 func joined(parts []string) string {
 	var out []string
 	for _, s := range parts {
@@ -90,7 +90,7 @@ func joined(parts []string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// part is a widget block of a text, or what is between two of them.
+// part is a widget block of a text, or the text between two blocks.
 type part struct {
 	text           string
 	widget, closed bool

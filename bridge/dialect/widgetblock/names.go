@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// words are the names of widgets in problems.
+// words translates the names of widgets in problems.
 var words = strings.NewReplacer("for radio", "for selection", "for checkbox", "for selection")
 
 var (
@@ -27,7 +27,8 @@ func names(own ...string) dialect.Names {
 	)...)
 }
 
-// Names gives problems with the widget's request the names of the widget.
+// Names translates the names of fields in problems with the widget's request to
+// those of the widget.
 func (p Payload) Names() dialect.Names {
 	switch p.Type {
 	case "form":
@@ -40,5 +41,6 @@ func (p Payload) Names() dialect.Names {
 	return otherNames
 }
 
-// AnswerNames gives problems with an answer the names of a submission.
+// AnswerNames translates the names of fields in problems with an answer to
+// those of a submission.
 var AnswerNames = dialect.Renames(nil, `^answers\.value\b`, "value", `^answers$`, "value")

@@ -101,7 +101,7 @@ func (p Payload) Request() (bridge.Request, error) {
 		return r, bridge.Errorf(bridge.CodeInvalid, "submitted: widget %s has already been submitted", p.WidgetID)
 	}
 	q := bridge.Question{ID: question}
-	switch { // people decide on all of the message
+	switch { // people decide on the complete message
 	case p.Around == "":
 	case len(p.Message) <= bridge.MaxText:
 		r.Prompt, q.Text = p.Around, p.Message
@@ -141,8 +141,9 @@ func (p Payload) Request() (bridge.Request, error) {
 	return r, nil
 }
 
-// FromRecord returns the widget that a request came from, or false if it did
-// not come from a widget. The tool call of the request is the widget's ID.
+// FromRecord returns the widget that a request came from, or false if the
+// request did not come from a widget. The tool call of the request is the
+// widget's ID.
 func FromRecord(rec bridge.Record) (Payload, bool) {
 	i := rec.Interaction
 	if i.ToolName != Tool || len(i.Questions) != 1 || i.Questions[0].ID != question {
@@ -176,7 +177,7 @@ func FromRecord(rec bridge.Record) (Payload, bool) {
 	return p, true
 }
 
-// Value returns the submitted value in the form of the widget's type.
+// Value returns the submitted value in the format for the widget's type.
 func (p Payload) Value(r bridge.Record) (json.RawMessage, error) {
 	if err := dialect.Refused(r); err != nil {
 		return nil, err
@@ -200,7 +201,7 @@ func (p Payload) Submit(r bridge.Record) (Submission, error) {
 	return Submission{WidgetID: p.WidgetID, Value: v}, err
 }
 
-// Answered returns the widget as it is stored after the submission.
+// Answered returns the widget in the form that is stored after the submission.
 func (p Payload) Answered(s Submission) Payload {
 	p.Submitted, p.SubmittedValue = true, s.Value
 	return p

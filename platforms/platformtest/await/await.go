@@ -1,6 +1,6 @@
-// Package await lets tests wait for what happens. A test waits for an event, and
-// checks its condition only after one. No wait depends on the speed of a machine:
-// its limit only ends a test that would never end.
+// Package await lets tests wait for events. A test waits for an event, and then
+// checks its condition. No wait depends on the speed of a machine: its limit
+// only stops a test that would never end.
 package await
 
 import (
@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// Limit is the longest time that a test waits: two minutes, which is far more than
-// anything takes, on a busy machine too. The environment variable NOD_TEST_LIMIT
-// sets another one, such as 10s, for a run in which tests have to fail.
+// Limit is the maximum time that a test waits. It is two minutes, far more than
+// any step takes even on a busy machine. The environment variable
+// NOD_TEST_LIMIT sets another limit, such as 10s, for a run in which tests are
+// expected to fail.
 var Limit = limit()
 
 func limit() time.Duration {
@@ -23,8 +24,8 @@ func limit() time.Duration {
 	return 2 * time.Minute
 }
 
-// calm is the time in which a wait lets further events come before it checks its
-// condition. What a test waits for comes in bursts.
+// calm is the time for which a wait collects further events before it checks
+// its condition, because events come in bursts.
 const calm = time.Millisecond
 
 // Events returns a channel that is closed at the next event.
@@ -47,7 +48,7 @@ func (b *Bell) Ring() {
 	}
 }
 
-// Next returns a channel that is closed when the bell rings next.
+// Next returns a channel that is closed at the next ring.
 func (b *Bell) Next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,9 +61,9 @@ func (b *Bell) Next() <-chan struct{} {
 // Until waits until ok returns true. It calls ok at once and after each event of
 // one of the sources. The test fails after [Limit].
 //
-// Some conditions are announced by nothing, such as the state of another process.
-// Without sources, Until asks every 5 ms, so ok must be cheap; with sources, it
-// also asks every 100 ms.
+// Some conditions have no events, such as the state of another process. Without
+// sources, Until calls ok every 5 ms, so ok must be cheap. With sources, it
+// also calls ok every 100 ms.
 func Until(t testing.TB, what string, ok func() bool, sources ...Events) {
 	t.Helper()
 	Clear(t, func() string {
@@ -82,7 +83,7 @@ func Clear(t testing.TB, check func() (problem string), sources ...Events) {
 	defer tick.Stop()
 	for {
 		cases := []reflect.SelectCase{received(limit.C), received(tick.C)}
-		for _, next := range sources { // before the check, so that no event is missed
+		for _, next := range sources { // before the check, so that the wait misses no event
 			cases = append(cases, received(next()))
 		}
 		problem := check()
@@ -96,7 +97,7 @@ func Clear(t testing.TB, check func() (problem string), sources ...Events) {
 	}
 }
 
-// interval returns how often a wait asks without an event.
+// interval returns the time between two checks without an event.
 func interval(sources []Events) time.Duration {
 	if len(sources) == 0 {
 		return 5 * time.Millisecond
@@ -104,7 +105,7 @@ func interval(sources []Events) time.Duration {
 	return 100 * time.Millisecond
 }
 
-// received returns the case of a receive from a channel.
+// received returns the select case that receives from a channel.
 func received(c any) reflect.SelectCase {
 	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c)}
 }

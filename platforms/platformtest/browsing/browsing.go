@@ -1,7 +1,7 @@
-// Package browsing has the actions of a person in a browser, for tests of pages
-// that redraw themselves. Each looks the element up in the page at the moment
-// that it acts. The actions of chromedp keep their own copy of the page, and
-// wait forever if a redraw gets ahead of that copy.
+// Package browsing performs the actions of a person in a browser, for tests of
+// pages that redraw themselves. Each action looks up its element in the page
+// when it runs. In contrast, the actions of chromedp use a copy of the page,
+// and wait forever if a redraw makes that copy outdated.
 package browsing
 
 import (
@@ -16,10 +16,10 @@ import (
 // Action is a step in the browser.
 type Action = chromedp.Action[chromedp.Void]
 
-// again is the time between two looks at the page.
+// again is the time between two lookups in the page.
 const again = 20 * time.Millisecond
 
-// find returns the elements of a selector: an XPath expression if it begins
+// find returns the elements of a selector: an XPath expression if it starts
 // with / or (, otherwise CSS.
 const find = `((s) => {
 	if (!/^[/(]/.test(s)) return [...document.querySelectorAll(s)];
@@ -29,8 +29,8 @@ const find = `((s) => {
 
 const visible = `((e) => e.getClientRects().length > 0 && e.checkVisibility({visibilityProperty: true}))`
 
-// until waits until a function of the elements returns something other than
-// null, and returns that.
+// until waits until a function of the elements returns a value other than null,
+// and returns that value.
 func until[T any](ctx context.Context, t *chromedp.Target, selector, function string) (T, error) {
 	quoted, err := json.Marshal(selector)
 	if err != nil {
@@ -45,13 +45,13 @@ func until[T any](ctx context.Context, t *chromedp.Target, selector, function st
 		select {
 		case <-ctx.Done():
 			return *new(T), fmt.Errorf("%s: %w", selector, ctx.Err())
-		case <-time.After(again): // also after an error: the page may just be loading
+		case <-time.After(again): // also after an error, because the page may be loading
 		}
 	}
 }
 
 // done returns an action that waits until a function of the elements returns
-// true. Until then, the function returns null.
+// true. Before that, the function must return null.
 func done(selector, function string) Action {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := until[bool](ctx, t, selector, function)

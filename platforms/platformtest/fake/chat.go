@@ -11,18 +11,18 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Chat is a platform that does what a test tells it to.
+// Chat is a platform that a test controls.
 type Chat struct {
 	mu       sync.Mutex
 	As       string
-	Errs     []error         // of the next calls; if empty, they succeed
-	Picky    error           // of the calls with the text of a request
-	Takes    []time.Duration // by the next posts; if empty, none
-	Each     time.Duration   // that each post takes
-	Parts    int             // sent before each post
+	Errs     []error         // errors of the next calls; if empty, they succeed
+	Picky    error           // error of all calls with the text of a request
+	Takes    []time.Duration // durations of the next posts; if empty, they take no time
+	Each     time.Duration   // duration of each post
+	Parts    int             // number of parts sent before each post
 	State    bridge.Health
 	Posts    []bridge.Destination
-	Views    []bridge.View // posted and updated
+	Views    []bridge.View // views that were posted and updated
 	Sent     [][]bridge.MessageRef
 	Reminded []bridge.Reminder
 	Threads  int
@@ -122,11 +122,11 @@ func (c *Chat) Thread(
 	return d, nil
 }
 
-// Talker is a chat that can mention people and, with a mentionable group, groups.
+// Talker is a chat that can mention people and mentionable groups.
 type Talker struct {
 	*Chat
 	Directs bool
-	Quiet   bool // a mention of a group notifies no one
+	Quiet   bool // mentions of groups notify no one
 }
 
 func (p Talker) Direct(d bridge.Destination) bool {

@@ -16,7 +16,7 @@ import (
 // Retention implements core.Interactions.
 func (f *Store) Retention() time.Duration { return time.Hour }
 
-// database keeps documents, and fails when its store does.
+// database stores documents. Its calls fail if those of its store do.
 type database struct {
 	*memory.Store
 	f *Store
@@ -63,7 +63,7 @@ func (f *Store) documents() documents.DB {
 // Notes returns the notes of the store.
 func (f *Store) Notes() documents.Notes { return documents.NewNotes(f.documents()) }
 
-// Lease gives a lease to a holder; an empty one frees it.
+// Lease gives a lease to a holder. An empty holder frees it.
 func (f *Store) Lease(t testing.TB, name, holder string) {
 	t.Helper()
 	leases := documents.NewLeases(f.documents())
@@ -78,7 +78,7 @@ func (f *Store) Lease(t testing.TB, name, holder string) {
 	}
 }
 
-// Holder returns who has a lease.
+// Holder returns the holder of a lease.
 func (f *Store) Holder(t testing.TB, name string) (holder string) {
 	t.Helper()
 	docs, err := f.DB.Get(t.Context(), broker.Key{Kind: "lease", ID: name})

@@ -13,12 +13,12 @@ type Staff struct {
 	People  map[string][]bridge.Responder
 	Group   []string
 	Natives map[string]string // groups of the platform, by group
-	OnlyOn  string            // the platform with the native groups; empty means all
-	Unknown bridge.Standing   // of unknown accounts
+	OnlyOn  string            // platform that has the native groups; empty means all platforms
+	Unknown bridge.Standing   // standing of unknown accounts
 	Err     error
 
-	Strangers []string // on call, but not in the config
-	Earlier   []string // in Group before Since
+	Strangers []string // people on call who are not in the config
+	Earlier   []string // members of Group before Since
 	Since     time.Time
 }
 
@@ -76,8 +76,8 @@ func (s *Staff) Accounts(_ context.Context, person string) ([]bridge.Responder, 
 	return s.People[person], s.Err
 }
 
-// NewStaff returns a directory of ana, bo, cy and di, who have an account on the
-// platform chat, and of a group of di and eve, who has none.
+// NewStaff returns a directory of ana, bo, cy and di, who have an account on
+// the platform chat, and a group of di and eve, who has no account.
 func NewStaff() *Staff {
 	s := &Staff{People: map[string][]bridge.Responder{}, Group: []string{"di", "eve"}}
 	for _, who := range []string{"ana", "bo", "cy", "di"} {

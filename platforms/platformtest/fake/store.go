@@ -1,6 +1,7 @@
-// Package fake has a store, a chat and people for tests of single parts of
-// the engine and of rooms. They do what a test tells them, and check nothing. Tests of
-// whole requests use the real store; see package stored. Start with [New].
+// Package fake provides a store, a chat and people for tests of single parts of
+// the engine and of rooms. The tests control them, and they check nothing.
+// Tests of complete requests use the real store; see package stored. Start with
+// [New].
 package fake
 
 import (
@@ -20,22 +21,22 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// Store is a store in memory for tests of single parts. It stores what it is
-// given and applies the marks that the parts read. It has no deadlines, digests
-// or proofs; tests that need those use the broker.
+// Store is an in-memory store for tests of single parts. It stores everything
+// unchecked, and applies the marks that the parts read. It has no deadlines,
+// digests or proofs; tests that need those use the broker.
 type Store struct {
 	Mu      sync.Mutex
 	Records map[bridge.ID]bridge.Record
 	Order   []bridge.ID  // of opening
-	DB      broker.Store // for documents; its calls fail as well
-	Jobs    []bridge.Job // handed out by Claim
+	DB      broker.Store // for documents; fails like the store
+	Jobs    []bridge.Job // jobs that Claim returns
 	Gone    []string     // outcomes of jobs: their kind and "done", "retry …" or "dead: …"
 	Overdue []bridge.Expiry
-	Lost    bool  // every lease of a job was lost
-	Refuses error // of every call, if set
-	Drops   int   // updates of jobs that fail from now on
+	Lost    bool  // every job has lost its lease
+	Refuses error // error of every call, if set
+	Drops   int   // number of next updates of jobs to fail
 	Next    int
-	Due     time.Duration // until the next step, as the last amendment set it
+	Due     time.Duration // time until the next step, according to the last amendment
 	Changed await.Bell    // rings after changes of records
 	keys    map[string]bridge.ID
 }
@@ -49,7 +50,7 @@ func New() *Store {
 	return f
 }
 
-// Put stores a pending record of an interaction with an ID of its own.
+// Put stores a pending record of an interaction with a new ID.
 func (f *Store) Put(t testing.TB, i bridge.Interaction) bridge.Record {
 	t.Helper()
 	id, err := bridge.NewID()
@@ -76,7 +77,7 @@ func (f *Store) Set(r bridge.Record) {
 	f.Records[r.Interaction.ID] = r
 }
 
-// Get returns a record, whatever happens to other calls.
+// Get returns a record, even if other calls fail.
 func (f *Store) Get(id bridge.ID) bridge.Record {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -124,7 +125,7 @@ func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
 	return f.Refuses
 }
 
-// Abandon implements core.Interactions. The fake has one caller.
+// Abandon implements core.Interactions. It assumes a single caller.
 func (f *Store) Abandon(ctx context.Context, id bridge.ID, _ string, _ bool, end bridge.Response) (bridge.Record, error) {
 	r, _, err := f.Settle(ctx, bridge.Settlement{ID: id, Response: end})
 	return r, err
@@ -145,8 +146,8 @@ func (f *Store) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error
 	return f.Load(ctx, id)
 }
 
-// Mark applies what the parts read again. An amendment has to expect the
-// number of those before it.
+// Mark applies the marks that the parts read later. An amendment must expect
+// the number of earlier amendments.
 func (f *Store) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
 	defer f.Changed.Ring()
 	f.Mu.Lock()
@@ -270,7 +271,7 @@ func (f *Store) Vote(context.Context, bridge.Ballot, ...core.Also) (bridge.Recor
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeInternal, "the fake counts no votes")
 }
 
-// Work makes a job, which Claim hands out once.
+// Work creates a job, which Claim returns once.
 func (f *Store) Work(kind bridge.JobKind, id bridge.ID, n int) bridge.Job {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -330,7 +331,7 @@ func (f *Store) Extend(context.Context, bridge.Job, time.Duration) (bool, error)
 	return !f.Lost, f.Refuses
 }
 
-// Expire ends one of those that are overdue.
+// Expire expires one of the overdue requests.
 func (f *Store) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -1,10 +1,10 @@
-// Package level tells the two levels of tests apart: the short one, which a
-// contributor runs before a commit, and the whole one, which make ci runs.
+// Package level tells the two levels of tests apart: the short level, which a
+// contributor runs before a commit, and the full level, which make ci runs.
 package level
 
 import "testing"
 
-// CI skips a test that only make ci runs.
+// CI skips a test unless make ci runs it.
 func CI(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -12,7 +12,7 @@ func CI(t testing.TB) {
 	}
 }
 
-// Often returns how often a test repeats something: less often in the short level.
+// Often returns the number of repetitions in a test: fewer in the short level.
 func Often(all, short int) int {
 	if testing.Short() {
 		return short

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// app is the app of a service, in which people answer.
+// app is the client app in which people answer.
 type app interface {
 	typed(h *Hands, who string, at sandbox.Place, label, text string) sandbox.Reaction
 	retyped(h *Hands, who string, at sandbox.Place, label, text string, refused sandbox.Reaction) sandbox.Reaction
@@ -31,10 +31,11 @@ func submits(w bridge.Widget) string {
 	return "Submit"
 }
 
-// slack has inputs on the card, and modals.
+// slack is an app with inputs on the card and modals.
 type slack struct{}
 
-// typed implements app: texts are typed into a modal, whose inputs check them.
+// typed implements app: people type texts into a modal, whose inputs check
+// them.
 func (slack) typed(h *Hands, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	h.T.Helper()
 	opened, at := h.Open(who, at, label)
@@ -43,7 +44,7 @@ func (slack) typed(h *Hands, who string, at sandbox.Place, label, text string) s
 	}
 	return h.does(who, at, func() (sandbox.Reaction, error) {
 		reaction, err := h.Sandbox.Person(who).Fill(h.Ctx, at.Service, opened.Modal, []string{text})
-		if err != nil { // the input itself does not take it
+		if err != nil { // the input itself rejects the text
 			reaction.Errors = map[string]string{"": err.Error()}
 		}
 		if len(reaction.Errors) > 0 {
@@ -65,13 +66,13 @@ func (slack) choose(h *Hands, who string, at sandbox.Place, w bridge.Widget, lab
 	return h.Pick(who, at, labels, submits(w))
 }
 
-// chooseFrom implements app: a modal has the long list.
+// chooseFrom implements app: a long list is in a modal.
 func (slack) chooseFrom(h *Hands, who string, at sandbox.Place, _ int, label string) sandbox.Reaction {
 	h.T.Helper()
 	return h.Fill(who, at, "Choose", []string{label})
 }
 
-// answer implements app: one modal has all fields.
+// answer implements app: all fields are in one modal.
 func (slack) answer(h *Hands, who string, at sandbox.Place, fields []Field) {
 	h.T.Helper()
 	if reaction := h.Fill(who, at, "Answer", values(fields)...); len(reaction.Errors) > 0 {
@@ -79,13 +80,13 @@ func (slack) answer(h *Hands, who string, at sandbox.Place, fields []Field) {
 	}
 }
 
-// discord has selects on the card, and modals of five fields.
+// discord is an app with selects on the card and modals of five fields.
 type discord struct{}
 
-// inModal is the number of fields of a modal.
+// inModal is the maximum number of fields of a modal.
 const inModal = 5
 
-// typed implements app: texts are typed into a modal.
+// typed implements app: people type texts into a modal.
 func (discord) typed(h *Hands, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	h.T.Helper()
 	return h.Fill(who, at, label, []string{text})
@@ -111,7 +112,8 @@ func (h *Hands) private(who string, card sandbox.Place, label string) (sandbox.P
 	return at, true
 }
 
-// choose implements app: a select is on the card, other inputs are in a modal.
+// choose implements app: a select is on the card, and other inputs are in a
+// modal.
 func (discord) choose(h *Hands, who string, at sandbox.Place, w bridge.Widget, labels []string) sandbox.Reaction {
 	h.T.Helper()
 	if w == bridge.WidgetSelect {
@@ -132,8 +134,7 @@ func (discord) chooseFrom(h *Hands, who string, at sandbox.Place, options int, l
 	return h.Fill(who, at, opener, append(fields, []string{label})...)
 }
 
-// answer implements app: the way from one modal to the next is an ephemeral
-// message.
+// answer implements app: an ephemeral message leads from one modal to the next.
 func (discord) answer(h *Hands, who string, at sandbox.Place, fields []Field) {
 	h.T.Helper()
 	pages := slices.Collect(slices.Chunk(fields, inModal))
@@ -154,17 +155,17 @@ func (discord) answer(h *Hands, who string, at sandbox.Place, fields []Field) {
 	}
 }
 
-// telegram has buttons, and replies to prompts.
+// telegram is an app with buttons and replies to prompts.
 type telegram struct{}
 
-// typed implements app: texts are replies to a prompt.
+// typed implements app: people reply to a prompt with the text.
 func (t telegram) typed(h *Hands, who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	h.T.Helper()
 	h.Open(who, at, label)
 	return t.retyped(h, who, at, label, text, sandbox.Reaction{})
 }
 
-// retyped implements app: the prompt is still there.
+// retyped implements app: people reply to the same prompt again.
 func (telegram) retyped(h *Hands, who string, at sandbox.Place, _, text string, _ sandbox.Reaction) sandbox.Reaction {
 	h.T.Helper()
 	return h.does(who, sandbox.Place{}, func() (reaction sandbox.Reaction, err error) {
@@ -188,7 +189,7 @@ func (telegram) choose(h *Hands, who string, at sandbox.Place, w bridge.Widget, 
 	return h.Press(who, at, submits(w))
 }
 
-// chooseFrom implements app: a reply with the name finds the page.
+// chooseFrom implements app: a reply with the name of an option finds its page.
 func (t telegram) chooseFrom(h *Hands, who string, at sandbox.Place, _ int, label string) sandbox.Reaction {
 	h.T.Helper()
 	h.Reply(who, at, label)
@@ -196,7 +197,7 @@ func (t telegram) chooseFrom(h *Hands, who string, at sandbox.Place, _ int, labe
 	return t.choose(h, who, at, bridge.WidgetSelect, []string{label})
 }
 
-// answer implements app: the card asks for one field after the other.
+// answer implements app: the card asks for one field at a time.
 func (t telegram) answer(h *Hands, who string, at sandbox.Place, fields []Field) {
 	h.T.Helper()
 	for n, f := range fields {

@@ -13,25 +13,26 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Hands read, click and type for the people of a test, in the app of each
-// service. A copy with another T is for a subtest.
+// Hands performs the actions of the people in a test: reading, clicking and
+// typing in the app of each service. For a subtest, use a copy with another T.
 type Hands struct {
 	T       testing.TB
 	Ctx     context.Context
 	Sandbox *sandbox.Sandbox
-	Base    string // the address of the sandbox
+	Base    string // address of the sandbox
 	// Events are the sources of events: changes of the chats, and sources that the test adds.
 	Events []await.Events
-	// Faulty means that the test makes nod fail, so people act again.
+	// Faulty means that the test makes nod fail, so people repeat their
+	// actions.
 	Faulty bool
-	// Watch keeps what people have done and read.
+	// Watch records the actions of people and the messages that they have read.
 	Watch *Watch
 
-	failing   bool // nod does not record actions, and people do not act again
-	elsewhere bool // actions change no card
+	failing   bool // nod does not record actions, and people do not repeat them
+	elsewhere bool // actions do not change the card
 }
 
-// New returns hands that have done nothing.
+// New returns hands without any recorded actions.
 func New(t testing.TB, ctx context.Context, s *sandbox.Sandbox, base string, events ...await.Events) Hands {
 	return Hands{T: t, Ctx: ctx, Sandbox: s, Base: base, Events: append(events, s.Changed), Watch: newWatch()}
 }
@@ -48,8 +49,8 @@ func (h *Hands) Clear(check func() (problem string)) {
 	await.Clear(h.T, check, h.Events...)
 }
 
-// does performs an action on a card, which nod must record. In a test that makes
-// nod fail, the person acts again if nod does not.
+// does performs an action on a card, which nod must record. In a test that
+// makes nod fail, the person repeats the action until nod records it.
 func (h *Hands) does(who string, at sandbox.Place, do func() (sandbox.Reaction, error)) sandbox.Reaction {
 	h.T.Helper()
 	done := h.Watch.begins(h.Sandbox, who, at)
@@ -67,8 +68,8 @@ func (h *Hands) does(who string, at sandbox.Place, do func() (sandbox.Reaction, 
 	return Did(h.T, reaction, err)
 }
 
-// Elsewhere returns hands whose actions change something other than their card,
-// such as a message to a session.
+// Elsewhere returns hands for actions that do not change their card, such as a
+// message to a session.
 func (h *Hands) Elsewhere() *Hands {
 	other := *h
 	other.elsewhere = true
@@ -76,7 +77,7 @@ func (h *Hands) Elsewhere() *Hands {
 }
 
 // Failing calls do while the test makes nod fail. People then act once, and may
-// read that nod did not record it.
+// read that nod did not record the action.
 func (h *Hands) Failing(do func()) {
 	h.failing = true
 	defer func() { h.failing = false }()
@@ -93,7 +94,7 @@ func (h *Hands) Unrecorded(who string, at sandbox.Place, label string) (reaction
 	return reaction
 }
 
-// Press clicks a control, once the message has it.
+// Press clicks a control as soon as the message has it.
 func (h *Hands) Press(who string, at sandbox.Place, label string) sandbox.Reaction {
 	h.T.Helper()
 	h.Has(at, label)
@@ -146,8 +147,9 @@ func (h *Hands) Reply(who string, at sandbox.Place, text string) sandbox.Reactio
 	})
 }
 
-// Typed answers with free text as the service requires: in a modal, or in a reply
-// to a prompt. An input that does not take the text is an error of the reaction.
+// Typed answers with free text in the way of the service: in a modal, or in a
+// reply to a prompt. If an input rejects the text, the reaction contains its
+// error.
 func (h *Hands) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	h.T.Helper()
 	return apps[at.Service].typed(h, who, at, label, text)
@@ -159,7 +161,7 @@ func (h *Hands) Retyped(who string, at sandbox.Place, label, text string, refuse
 	return apps[at.Service].retyped(h, who, at, label, text, refused)
 }
 
-// Choose answers one question with options as the service requires.
+// Choose answers a question with options in the way of the service.
 func (h *Hands) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	h.T.Helper()
 	if w == bridge.WidgetButtons || w == bridge.WidgetConfirm {
@@ -168,7 +170,7 @@ func (h *Hands) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...
 	return apps[at.Service].choose(h, who, at, w, labels)
 }
 
-// ChooseFrom answers with the last one of a number of options.
+// ChooseFrom answers with the last option. Options is their number.
 func (h *Hands) ChooseFrom(who string, at sandbox.Place, options int, label string) sandbox.Reaction {
 	h.T.Helper()
 	return apps[at.Service].chooseFrom(h, who, at, options, label)
@@ -196,7 +198,7 @@ func values(fields []Field) [][]string {
 	return out
 }
 
-// approving are the labels of the control that approves once.
+// approving lists the possible labels of the control that approves once.
 var approving = []string{
 	render.LabelRun, render.LabelScript, render.LabelCall, render.LabelAllow, render.LabelApprove,
 	"Apply edit", "Write file", "Delete file", "Fetch page", "Send request",
@@ -237,8 +239,8 @@ func (h *Hands) Open(who string, at sandbox.Place, label string) (sandbox.Reacti
 	return h.Press(who, at, label), at
 }
 
-// reach returns the place of a control: a card, or the menu of the card, which it
-// opens.
+// reach returns the place of a control: a card, or the menu of the card, which
+// reach opens.
 func (h *Hands) reach(who string, at sandbox.Place, label string) sandbox.Place {
 	h.T.Helper()
 	first := h.Leads(at, label)
@@ -249,8 +251,8 @@ func (h *Hands) reach(who string, at sandbox.Place, label string) sandbox.Place 
 	return h.Menu(who, at, label)
 }
 
-// Leads returns the label of the control of a card that leads to a control: its
-// own, or that of the menu.
+// Leads returns the label of the control on a card that leads to another
+// control: the label of that control itself, or the label of the menu.
 func (h *Hands) Leads(at sandbox.Place, label string) string {
 	h.T.Helper()
 	h.Eventually(fmt.Sprintf("the card on %s leads to %q", at.Service, label), func() bool {
@@ -274,16 +276,16 @@ func (h *Hands) Menu(who string, card sandbox.Place, label string) sandbox.Place
 	return found
 }
 
-// Decide decides with a control that states first what the decision does: in a
-// dialog, or in a menu.
+// Decide decides with a control that first states the effect of the decision in
+// a dialog or in a menu.
 func (h *Hands) Decide(who string, at sandbox.Place, label string) sandbox.Reaction {
 	h.T.Helper()
 	_, decide := h.Considers(who, at, label)
 	return decide()
 }
 
-// Considers opens what a person reads before a decision. It returns the text, and
-// a function that decides.
+// Considers opens the text that a person reads before a decision. It returns
+// the text, and a function that decides.
 func (h *Hands) Considers(who string, at sandbox.Place, label string) (text string, decide func() sandbox.Reaction) {
 	h.T.Helper()
 	opened := h.Press(who, at, h.Leads(at, label))
@@ -294,14 +296,15 @@ func (h *Hands) Considers(who string, at sandbox.Place, label string) (text stri
 	menu := h.Menu(who, at, label)
 	return h.Text(menu), func() sandbox.Reaction {
 		asked := h.Press(who, menu, label)
-		if asked.Modal != "" { // for a reason
+		if asked.Modal != "" { // the modal asks for a reason
 			return h.Refill(who, at.Service, asked.Modal)
 		}
 		return asked
 	}
 }
 
-// Edit edits the input of an approval, and confirms the change after it is shown.
+// Edit edits the input of an approval, and confirms the change after reading
+// it.
 func (h *Hands) Edit(who string, at sandbox.Place, input string) {
 	h.T.Helper()
 	h.Typed(who, at, "Edit", input)

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Reads begins the label of a control that opens a dialog with the whole text,
-// where people approve or answer.
+// Reads is the start of the label of a control that opens a dialog with the
+// complete text, where people approve or answer.
 const Reads = "Read and "
 
 // Controls returns the controls of a message.
@@ -63,10 +63,10 @@ func (h *Hands) Messages(service, channel string) []map[string]any {
 	return nil
 }
 
-// Told fails the test unless a person reads a word about an action, where only
-// they see it: in a toast, in an error at a form, or in a private message that
-// they have not read before. Services without private messages answer a typed
-// text in the chat.
+// Told fails the test unless a person reads a word about an action in private:
+// in a toast, in an error of a form, or in a private message that they have not
+// read before. Services without private messages answer a typed text in the
+// chat.
 func (h *Hands) Told(who, service string, reaction sandbox.Reaction, word string) {
 	h.T.Helper()
 	if said := fmt.Sprint(reaction.Toast, reaction.Errors); len(reaction.Errors) > 0 || reaction.Toast != "" {
@@ -90,11 +90,11 @@ func (h *Hands) Replied(service, words string) bool {
 	})
 }
 
-// TelegramFile matches the name that a card uses for the file with its text.
+// TelegramFile matches the name of the file with the text of a card.
 var TelegramFile = regexp.MustCompile(`request-[0-9a-f]+-[0-9a-f]+\.txt`)
 
-// Shown returns all the text that people can read of a request, with the dialog
-// or the file that has what is too long for the card.
+// Shown returns all text of a request that people can read, including the
+// dialog or the file with the text that is too long for the card.
 func (h *Hands) Shown(at sandbox.Place) string {
 	h.T.Helper()
 	switch {
@@ -132,6 +132,6 @@ func (h *Hands) Download(path string) string {
 	if resp.StatusCode != http.StatusOK {
 		return ""
 	}
-	raw, _ := io.ReadAll(resp.Body) // the truncated part is missing
+	raw, _ := io.ReadAll(resp.Body) // otherwise, the end of the text is missing
 	return string(raw)
 }

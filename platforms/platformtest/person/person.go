@@ -1,6 +1,6 @@
-// Package person performs the actions of people in tests. A person acts once: an
-// action that nod does not answer or does not record fails the test. Only a test
-// that makes nod fail lets people act again, with Insist.
+// Package person performs the actions of people in tests. A person acts once:
+// an action fails the test if nod does not answer or does not record it. Only a
+// test that makes nod fail lets people repeat actions, with Insist.
 package person
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // Did fails the test if an action was impossible, if nod did not answer it in
-// time, or if nod says that it was not recorded.
+// time, or if nod reports that it did not record the action.
 func Did(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reaction {
 	t.Helper()
 	if Answered(t, reaction, err); unrecorded(reaction) {
@@ -37,7 +37,7 @@ func Answered(t testing.TB, reaction sandbox.Reaction, err error) sandbox.Reacti
 }
 
 // Form opens a form and submits it. It returns the reaction to the submission,
-// or to the click if no form opened. If the form or one of its fields refuses a
+// or to the click if no form opened. If the form or one of its fields rejects a
 // value, the form stays open, and the reaction names it.
 func Form(open func() (sandbox.Reaction, error), submit func(modal string) (sandbox.Reaction, error)) (sandbox.Reaction, error) {
 	opened, err := open()
@@ -51,10 +51,10 @@ func Form(open func() (sandbox.Reaction, error), submit func(modal string) (sand
 	return reaction, err
 }
 
-// Insist performs an action while the test makes nod fail: again as long as nod
-// does not answer or does not record it, for at most limit. If an action cannot
-// be repeated, because nod has carried it out in the meantime, Insist returns the
-// first reaction without its warning.
+// Insist performs an action while the test makes nod fail. It repeats the
+// action for at most limit until nod answers and records it. If an action
+// cannot be repeated, because nod has carried it out in the meantime, Insist
+// returns the first reaction without its warning.
 func Insist(limit time.Duration, do func() (sandbox.Reaction, error)) (sandbox.Reaction, error) {
 	reaction, err := do()
 	for began := time.Now(); err == nil && (reaction.Unanswered() || unrecorded(reaction)) && time.Since(began) < limit; {

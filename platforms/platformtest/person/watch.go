@@ -13,13 +13,13 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Watch keeps what the people of a test have done and read. It is safe for
-// concurrent use.
+// Watch records the actions of the people in a test, and the messages that they
+// have read. It is safe for concurrent use.
 type Watch struct {
 	mu       sync.Mutex
 	expected map[reader]int
-	heard    map[reader]map[string]int       // how often a person has read a private message
-	cards    map[sandbox.Place]sandbox.Place // of menus and modals
+	heard    map[reader]map[string]int       // how often a person has read each private message
+	cards    map[sandbox.Place]sandbox.Place // cards by their menus and modals
 	recorded []deed
 }
 
@@ -31,17 +31,18 @@ type deed struct {
 	who    string
 	at     sandbox.Place
 	before map[string]any // the card
-	notes  []string       // the private messages of the person
+	notes  []string       // private messages of the person
 }
 
-// newWatch returns a Watch that has seen nothing.
+// newWatch returns an empty Watch.
 func newWatch() *Watch {
 	return &Watch{expected: map[reader]int{}, heard: map[reader]map[string]int{}, cards: map[sandbox.Place]sandbox.Place{}}
 }
 
-// Watched fails the test at its end if nod did not record an action, although the
-// test did not make it fail, or if it acknowledged one and lost it: each action
-// on a card told the person something, opened something, or changed the card.
+// Watched fails the test at its end if nod did not record an action, unless the
+// test made nod fail. It also fails if nod acknowledged an action and lost it:
+// each action on a card must tell the person something, open something, or
+// change the card.
 func (h *Hands) Watched() {
 	h.T.Cleanup(func() {
 		if h.T.Failed() {
@@ -54,8 +55,8 @@ func (h *Hands) Watched() {
 	})
 }
 
-// Lost describes an action that nod acknowledged and that changed nothing so far.
-// It returns "" if there is none.
+// Lost describes an action that nod acknowledged but that has not changed
+// anything so far. It returns "" if there is no such action.
 func (h *Hands) Lost() string {
 	h.Watch.mu.Lock()
 	defer h.Watch.mu.Unlock()
@@ -88,16 +89,16 @@ func (w *Watch) unrecorded(t testing.TB, s *sandbox.Sandbox) {
 	}
 }
 
-// expect allows one message about an action that was not recorded, because the
-// test makes nod fail.
+// expect allows one message about an unrecorded action, because the test makes
+// nod fail.
 func (w *Watch) expect(who, service string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.expected[reader{who, service}]++
 }
 
-// begins notes what a card shows before an action. It returns a function that
-// takes the reaction.
+// begins records the content of a card before an action. The returned function
+// must be called with the reaction.
 func (w *Watch) begins(s *sandbox.Sandbox, who string, at sandbox.Place) func(sandbox.Reaction) {
 	w.mu.Lock()
 	card := at
@@ -118,7 +119,7 @@ func (w *Watch) begins(s *sandbox.Sandbox, who string, at sandbox.Place) func(sa
 	}
 }
 
-// belongs notes that a menu is that of a card.
+// belongs records the card of a menu.
 func (w *Watch) belongs(menu, card sandbox.Place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,8 +136,7 @@ func (w *Watch) opener(service, modal string) sandbox.Place {
 	return w.cards[sandbox.Place{Service: service, Message: modal}]
 }
 
-// reads reports whether a person has a private message with a word that they have
-// not read before.
+// reads reports whether a person has an unread private message with a word.
 func (w *Watch) reads(s *sandbox.Sandbox, who, service, word string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

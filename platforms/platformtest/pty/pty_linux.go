@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns a terminal with a number of lines and columns, zero for none, and a
-// function that closes it and returns what was written to it. Without
-// pseudo-terminals, it skips the test, except in CI.
+// Open returns a terminal of the given size, and a function that closes it and
+// returns its output. Zero leaves a dimension unset. Without pseudo-terminals,
+// it skips the test, except in CI.
 func Open(t *testing.T, lines, columns uint16) (*os.File, func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -39,7 +39,7 @@ func Open(t *testing.T, lines, columns uint16) (*os.File, func() string) {
 	t.Cleanup(func() { tty.Close() })
 	return tty, func() string {
 		tty.Close()
-		out, _ := io.ReadAll(master) // ends with an error when the terminal is closed
+		out, _ := io.ReadAll(master) // the read ends with an error when the terminal is closed
 		return string(out)
 	}
 }

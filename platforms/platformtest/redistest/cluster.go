@@ -17,11 +17,11 @@ import (
 
 const slots = 16384
 
-// nodeTimeout is the time in ms after which an unresponsive node counts as
+// nodeTimeout is the time, in ms, after which an unresponsive node counts as
 // failed.
 const nodeTimeout = 1000
 
-// Cluster is a Redis Cluster for one test: masters with a replica each.
+// Cluster is a Redis Cluster for a test: masters with a replica each.
 type Cluster struct {
 	Masters  []*Server
 	Replicas []*Server
@@ -129,7 +129,7 @@ func (s *Sentinel) Synced(t testing.TB) {
 	}
 }
 
-// masterName is the name under which the Sentinels know the master.
+// masterName is the name of the master for the Sentinels.
 const masterName = "nod"
 
 // StartSentinel starts a master, some replicas and three Sentinels.
@@ -179,7 +179,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Failover promotes the replica of a master in an orderly way: no data is lost.
+// Failover promotes the replica of a master in an orderly way, without loss of
+// data.
 func (c *Cluster) Failover(t testing.TB, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
@@ -191,7 +192,7 @@ func (c *Cluster) Failover(t testing.TB, n int) {
 }
 
 // Move migrates the slot of a key, with all its keys, to another master while
-// clients keep working, as resharding does.
+// clients keep working, like resharding does.
 func (c *Cluster) Move(t testing.TB, key string, to int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
@@ -239,7 +240,7 @@ func (s *Sentinel) Failover(t testing.TB) {
 	cl := redis.NewSentinelClient(&redis.Options{Addr: s.addrs[0]})
 	defer func() { check(t, cl.Close()) }()
 	await.Until(t, "the failover happens", func() bool {
-		_ = cl.Failover(ctx, masterName).Err() // "in progress" from the second call on
+		_ = cl.Failover(ctx, masterName).Err() // returns "in progress" from the second call on
 		addr := cl.GetMasterAddrByName(ctx, masterName).Val()
 		return len(addr) == 2 && addr[0]+":"+addr[1] != s.Master.Addr
 	})

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ChaosSpan returns how long a test injects faults: short in `make test`, and
-// the value of NOD_CHAOS in `make chaos`.
+// ChaosSpan returns the time for which a test injects faults: short in `make
+// test`, and the value of NOD_CHAOS in `make chaos`.
 func ChaosSpan(t testing.TB, short time.Duration) time.Duration {
 	t.Helper()
 	s := os.Getenv("NOD_CHAOS")
@@ -69,7 +69,7 @@ func (p *Proxy) Cut() {
 	defer p.mu.Unlock()
 	for c := range p.conns {
 		if tcp, ok := c.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // a reset instead of an orderly close
+			_ = tcp.SetLinger(0) // forces a reset instead of an orderly close
 		}
 		c.Close()
 	}
@@ -90,8 +90,8 @@ func (p *Proxy) Stall(on bool) {
 // Slow delays each chunk of data.
 func (p *Proxy) Slow(d time.Duration) { p.set(func() { p.delay = d }) }
 
-// Silence drops published messages and nothing else: subscriptions look healthy
-// but receive nothing.
+// Silence drops only published messages: subscriptions look healthy but receive
+// nothing.
 func (p *Proxy) Silence(on bool) { p.set(func() { p.noNews = on }) }
 
 func (p *Proxy) set(f func()) {

@@ -26,7 +26,7 @@ type Server struct {
 	t    testing.TB
 	args []string
 	cmd  *exec.Cmd
-	db   int // 0 on a server of its own
+	db   int // 0 on a separate server
 }
 
 // Start starts a server for one test, with the given extra arguments, such as
@@ -39,7 +39,7 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// newServer returns a server on a free port, which does not run yet.
+// newServer returns a server on a free port without starting it.
 func newServer(t testing.TB, args ...string) *Server {
 	port := FreePort(t)
 	standard := []string{
@@ -61,8 +61,8 @@ var shared struct {
 const databases = 4096
 
 // Shared returns an empty database of a server that the tests of a package
-// share. It keeps nothing on disk, and no test may end it. TestMain has to call
-// Close.
+// share. The server stores nothing on disk, and no test may end it. TestMain
+// must call Close.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.mu.Lock()
@@ -88,7 +88,7 @@ func Close() {
 	defer shared.mu.Unlock()
 	if shared.server != nil {
 		shared.server.Kill()
-		_ = os.RemoveAll(shared.dir) // it is empty
+		_ = os.RemoveAll(shared.dir) // the directory is empty
 		shared.server = nil
 	}
 }
@@ -105,8 +105,8 @@ func (s *Server) Restart() {
 	await.Until(s.t, "redis-server answers on "+s.Addr, func() bool { return answers(s.Addr) })
 }
 
-// answers reports whether a server is ready. A client of the package redis
-// would wait longer and longer between its attempts.
+// answers reports whether a server is ready. It does not use a client of
+// package redis, which waits longer after each attempt.
 func answers(addr string) bool {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Server) client(t testing.TB, o *redis.Options) *redis.Client {
 	return c
 }
 
-// URL is the address for a configuration.
+// URL returns the address for a configuration.
 func (s *Server) URL() string { return fmt.Sprintf("redis://%s/%d", s.Addr, s.db) }
 
 // Binary returns the path of redis-server. The test fails if it is not
@@ -175,27 +175,27 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Ports for servers that tests start and restart. They are below the range from
-// which systems take the ports of outgoing connections, and so is the second
-// port of a Cluster node, which is 10000 higher. Concurrent processes share
-// them in blocks: the process that listens on the first port of a block owns
-// the block.
+// Ports for servers that tests start and restart. They are below the range of
+// ports that systems use for outgoing connections. The second port of a Cluster
+// node, which is 10000 higher, is also below that range. Concurrent processes
+// share the ports in blocks: the process that listens on the first port of a
+// block owns the block.
 const (
 	firstPort = 10000
 	lastPort  = 19999
 	blockSize = 50
 )
 
-// ports holds the blocks of this process. They are never released, so that no
-// other process starts a server where a test is about to restart one.
+// ports holds the blocks of this process. It never releases them, so that no
+// other process starts a server on a port that a test is about to use again.
 var ports struct {
 	mu     sync.Mutex
 	claims []net.Listener
-	next   int // of the last claimed block
+	next   int // next port of the last claimed block
 }
 
-// FreePort returns a port on which no process listens, and which no process
-// that runs tests hands out again.
+// FreePort returns a port on which no process listens, and which no test
+// process returns again.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	ports.mu.Lock()
@@ -213,7 +213,7 @@ func FreePort(t testing.TB) int {
 	}
 }
 
-// claimBlock claims a free block. It starts at a random one, because other
+// claimBlock claims a free block. It starts with a random block, because other
 // programs may use many ports of a block.
 func claimBlock() bool {
 	const blocks = (lastPort - firstPort + 1) / blockSize

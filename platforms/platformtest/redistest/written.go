@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// reads are the commands that write nothing, of those that nod and its tests use.
+// reads lists the read-only commands that nod and its tests use.
 var reads = []string{
 	"client", "exec", "exists", "get", "hello", "hget", "hgetall", "hmget", "info", "keys", "lindex", "lrange", "multi", "select", "time",
 	"xinfo", "xlen", "xrange", "xread", "xrevrange", "zcard", "zrange", "zrangebyscore", "zrevrange", "zscore",

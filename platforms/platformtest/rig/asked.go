@@ -37,7 +37,7 @@ func (r *Rig) Card(session string) Asked {
 	return a
 }
 
-// As returns a later round of the request, which is in the same messages.
+// As returns a later round of the request. Its cards are the same messages.
 func (a Asked) As(rec bridge.Record) Asked { return Asked{Record: rec, R: a.R} }
 
 // Asked is a request whose cards are posted.
@@ -64,8 +64,8 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 	return a
 }
 
-// Due makes a job of a request due now, once it exists. Tests use it instead of
-// short delays, which a busy machine exceeds.
+// Due makes a job of a request due as soon as it exists. Tests use it instead
+// of short delays, which a busy machine exceeds.
 func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
 	r.T.Helper()
 	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
@@ -75,8 +75,8 @@ func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
 	})
 }
 
-// due makes a job due, which may be in a queue. A step that a daemon works on is left
-// alone, because that sets the time of the next one when it ends.
+// due makes a job due, which may be in a queue. It skips a job that a daemon is
+// working on, because that daemon sets the time of the next one at the end.
 var due = redis.NewScript(`
 for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   if name == ARGV[1] or name:sub(1, #ARGV[1] + 1) == ARGV[1] .. '@' then
@@ -106,7 +106,7 @@ func (a Asked) Controls(service string) []sandbox.Control {
 	return a.R.Hands.Controls(a.On(service))
 }
 
-// End waits for the outcome as the agent does.
+// End waits for the outcome in the way of an agent.
 func (a Asked) End() bridge.Record {
 	a.R.T.Helper()
 	ctx, cancel := context.WithTimeout(a.R.Ctx, await.Limit)
@@ -118,8 +118,9 @@ func (a Asked) End() bridge.Record {
 	return rec
 }
 
-// Caller starts a caller that waits for the answer, as an agent does. The channel
-// gets what it was told, or nil after an error. The test ends after the caller.
+// Caller starts a caller that waits for the answer, like an agent. The channel
+// gets the record that the caller received, or nil after an error. The test
+// ends after the caller.
 func (a Asked) Caller() <-chan *bridge.Record {
 	ctx, cancel := context.WithCancel(a.R.Ctx)
 	told, ended := make(chan *bridge.Record, 1), make(chan struct{})

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// buildDir is the directory of the built binaries. It is empty until then.
+// buildDir is the directory of the built binaries. It is empty before the
+// build.
 var buildDir string
 
 // built is the nod binary that all tests share.
@@ -35,13 +36,13 @@ func buildNod(root string) (string, error) {
 	return path, nil
 }
 
-// Binary returns the path of the nod binary, which it builds once for all
-// tests. The binary nod-hook is next to it.
+// Binary returns the path of the nod binary, which is built once for all tests.
+// The binary nod-hook is next to it.
 func Binary(t testing.TB) string {
 	t.Helper()
 	root := Root(t)
-	// Reading the sources here makes go test rerun the tests after a change to
-	// a command.
+	// Reading the sources makes go test run the tests again after a change of a
+	// command.
 	if _, err := os.ReadDir(filepath.Join(root, "cmd/nod")); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +53,8 @@ func Binary(t testing.TB) string {
 	return built.path
 }
 
-// Root returns the root directory of the module of nod, also for tests of a
-// module below it.
+// Root returns the root directory of nod's module, even for tests of a module
+// below it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -6,10 +6,11 @@ import (
 	"regexp"
 )
 
-// answerHead is the number of bytes of an answer that may have to be read.
+// answerHead is the size of the part of a response that watched keeps, in
+// bytes.
 const answerHead = 1 << 10
 
-// watched is a response that keeps its status and the start of its body.
+// watched is a response writer that keeps the status and the start of the body.
 type watched struct {
 	http.ResponseWriter
 	status int
@@ -30,8 +31,8 @@ func (w *watched) Write(b []byte) (int, error) {
 }
 
 // complaint returns the reason why a service refused the content of a call. It
-// is empty if the service accepted the call, or refused it for another reason,
-// such as its rate limit.
+// is empty if the service accepted the call, or refused it for a reason other
+// than its content, such as its rate limit.
 func (w *watched) complaint(service string) string {
 	var answer struct {
 		Error       string `json:"error"`       // of Slack
@@ -55,12 +56,12 @@ func (w *watched) complaint(service string) string {
 // slackContent matches the errors of Slack about the content of a call.
 var slackContent = regexp.MustCompile(`^invalid_|too_long$|too_large$|^no_text$`)
 
-// telegramState matches the errors of Telegram that depend on its state rather than on
-// the content of a call.
+// telegramState matches the errors of Telegram that depend on its state rather
+// than on the content of a call.
 var telegramState = regexp.MustCompile(`not modified|not found|is too old|not enough rights`)
 
-// NoComplaints fails the test if a service refused the content of a call, and
-// logs the number of calls of each service.
+// NoComplaints fails the test if a service refused the content of a call. It
+// also logs the number of calls of each service.
 func (r *Rig) NoComplaints() {
 	r.T.Helper()
 	r.Shown.mu.Lock()

@@ -24,12 +24,12 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Killer ends the daemon with kill -9 at the step that it is armed for. A step
-// is an external effect of the daemon: a write to Redis, or a call of a
+// Killer ends the daemon with kill -9 at the step that a test has selected. A
+// step is an external effect of the daemon: a write to Redis, or a call of a
 // platform.
 type Killer struct {
 	Mu     sync.Mutex
-	Steps  int    // seen so far
+	Steps  int    // number of steps so far
 	At     int    // step to kill at; zero means none
 	Name   string // kill at the next step of this name; empty means none
 	Before bool
@@ -38,9 +38,9 @@ type Killer struct {
 	Names  []string
 }
 
-// step counts a step and performs it, unless the daemon is dead or dies first.
-// It returns false if the daemon is dead, so that nothing can receive the
-// answer.
+// step counts a step and performs it, unless the daemon is dead or dies before
+// the step. If the daemon is dead, it returns false, and the response must be
+// dropped.
 func (k *Killer) step(name string, do func()) bool {
 	k.Mu.Lock()
 	if k.Killed.Load() {
@@ -59,7 +59,7 @@ func (k *Killer) step(name string, do func()) bool {
 		do()
 	}
 	k.Kill()
-	k.Killed.Store(true) // the supervisor of the daemon notices its end only now
+	k.Killed.Store(true) // only now may the supervisor notice the end of the daemon
 	return false
 }
 
@@ -94,7 +94,7 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 	defer out.Close()
 	go func() {
-		// Answers pass unchecked, because a dead daemon does not read them.
+		// Responses pass unchecked, because a dead daemon does not read them.
 		_, _ = io.Copy(in, out)
 		in.Close()
 	}()
@@ -117,9 +117,9 @@ func (p *redisProxy) forward(in net.Conn) {
 	}
 }
 
-// transitions lists the changes of an interaction, each with text that only their
-// scripts have: the types of their entries in the journal, a part of a card, and the
-// end of a job.
+// transitions lists the changes of an interaction, each with a text that only
+// its scripts contain: the types of entries in the journal, a part of a card,
+// and the end of a job.
 var transitions = []struct{ name, mark string }{
 	{"open", "\r\ninteraction_request\r\n"}, {"settle", "\r\ninteraction_response\r\n"}, {"posted", "\r\nposted\r\n"},
 	{"part", `"sending":{`}, {"finish", "\r\ndone\r\n"}, {"delivered", "\r\ndelivered\r\n"},
@@ -139,7 +139,7 @@ func transition(sent []byte) string {
 	return ""
 }
 
-// platformProxy counts the calls of the platforms whose effects people see.
+// platformProxy counts the calls of the platforms with effects that people see.
 func platformProxy(s http.Handler, k *Killer) http.Handler {
 	seen := []string{"chat.postMessage", "chat.update", "/messages", "/callback", "sendMessage", "sendDocument", "editMessageText"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func platformProxy(s http.Handler, k *Killer) http.Handler {
 		}
 		answer := httptest.NewRecorder()
 		if !k.step(name, func() { s.ServeHTTP(answer, r) }) {
-			panic(http.ErrAbortHandler) // the answer is lost
+			panic(http.ErrAbortHandler) // the response is lost
 		}
 		for key, v := range answer.Header() {
 			w.Header()[key] = v
@@ -165,8 +165,8 @@ func platformProxy(s http.Handler, k *Killer) http.Handler {
 	})
 }
 
-// Crash is a daemon process between a Redis and a sandbox, which can be killed
-// at any step.
+// Crash is a daemon process between a Redis and a sandbox. It can be killed at
+// any step.
 type Crash struct {
 	*Rig
 	K      *Killer
@@ -253,7 +253,7 @@ func (c *Crash) start() {
 	}
 }
 
-// failed ends the daemon of a test that has failed, and logs what it logged.
+// failed ends the daemon of a failed test, and prints the daemon's log.
 func (c *Crash) failed() {
 	if c.T.Failed() {
 		c.Kill()
@@ -266,15 +266,15 @@ func (c *Crash) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cmd != nil {
-		_ = c.cmd.Process.Kill() // it may have exited
+		_ = c.cmd.Process.Kill() // the process may have exited
 		_ = c.cmd.Wait()
 		c.cmd = nil
 	}
 }
 
-// Restart ends the daemon with kill -9, unless it has died, and starts it again.
-// The leases of the dead daemon end now. They count by the clock of Redis, and the
-// tests of the broker prove that they end.
+// Restart ends the daemon with kill -9, unless it is dead, and starts it again.
+// It ends the leases of the dead daemon, because Redis measures their time. The
+// tests of the broker prove that they end on their own.
 func (c *Crash) Restart() {
 	c.T.Helper()
 	c.Kill()
@@ -302,7 +302,7 @@ for _, pattern in ipairs({'*:d:lease:*', '*:x:clients:*', '*:x:able:*'}) do
 end
 return 1`)
 
-// Configure adds lines to the config, and starts the daemon again with them.
+// Configure adds lines to the config, and restarts the daemon with it.
 func (c *Crash) Configure(lines string) {
 	c.T.Helper()
 	path := c.args[len(c.args)-1]
@@ -316,8 +316,8 @@ func (c *Crash) Configure(lines string) {
 	c.Restart()
 }
 
-// KillAt arms the killer: at a step, or at the next step with a name, before or
-// after it.
+// KillAt selects the step at which the daemon dies: a step by its number, or
+// the next step with a name. The daemon dies before or after that step.
 func (c *Crash) KillAt(step int, name string, before bool) {
 	c.K.Mu.Lock()
 	defer c.K.Mu.Unlock()

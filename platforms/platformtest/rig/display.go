@@ -21,19 +21,19 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Display checks for each decision that a rig stores that, at that moment, the
-// clicked message showed everything that the decision covers, and that the person
-// saw what a longer approval covers. It is a hook
-// between the daemons and Redis, which every decision passes.
+// Display checks each decision that a rig stores. When the person clicked, the
+// message must have shown everything that the decision covers, and the person
+// must have seen the coverage of a longer approval. Display is a hook between
+// the daemons and Redis, which every decision passes.
 type Display struct {
 	r      *Rig
 	client redis.UniversalClient // a separate client, without the hook
-	http   bool                  // forms can be in answers to signed requests, which are not recorded
+	http   bool                  // forms can be in responses to signed requests, which are not recorded
 
 	mu      sync.Mutex
-	history map[string]*strings.Builder // everything that a platform was ever told to show
-	// calls and complaints are the calls of each service, and its reasons for
-	// refusing their content.
+	history map[string]*strings.Builder // all text that a platform was told to show so far
+	// calls counts the calls of each service, and complaints holds its reasons
+	// for refusing their content.
 	calls      map[string]int
 	complaints map[string][]string
 }
@@ -46,7 +46,7 @@ func newDisplay(r *Rig, httpMode bool) *Display {
 	return d
 }
 
-// Record stores everything that a platform is told to show, and its complaints.
+// Record stores all text that a platform is told to show, and its complaints.
 func (d *Display) Record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		service, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
@@ -73,7 +73,7 @@ func (d *Display) Record(next http.Handler) http.Handler {
 	})
 }
 
-// count counts a call whose answer is complete.
+// count counts a call that has a complete response.
 func (d *Display) count(service, path string, answer *watched) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,13 +109,13 @@ func decodeBody(kind string, raw []byte) any {
 	return v
 }
 
-// notShown are fields that people do not see.
+// notShown lists fields that people do not see.
 var notShown = map[string]bool{
 	"type": true, "block_id": true, "action_id": true, "custom_id": true, "callback_data": true, "value": true, "url": true, "style": true,
 	"token": true, "channel": true, "ts": true, "chat_id": true, "message_id": true, "id": true, "private_metadata": true, "callback_id": true,
 	"copy_text": true, "parse": true, "user": true, "file_id": true, "entities": true, "flags": true, "nonce": true, "app_id": true,
 	"bot_id": true, "subtype": true, "thread_ts": true, "file_unique_id": true,
-	"reply_to_message": true, "metadata": true, "push": true, // what notified people once
+	"reply_to_message": true, "metadata": true, "push": true, // notifications, which people see only once
 }
 
 // ShownIn returns every text in decoded JSON of Slack or Telegram that people
@@ -191,7 +191,7 @@ func (d *Display) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 }
 
 // check is a decision on its way to Redis, with the content that its message
-// lacked.
+// did not show.
 type check struct {
 	cmd     redis.Cmder
 	missing string
@@ -218,19 +218,20 @@ type Decided struct {
 	Message *bridge.MessageRef       `json:"message"`
 }
 
-// life is the part of a stored life document that has the decisions.
+// life is the part of a stored life document that contains the decisions.
 type life struct {
 	State    bridge.State      `json:"state"`
 	Response *Decided          `json:"response"`
 	Votes    []json.RawMessage `json:"votes"`
 }
 
-// clicked reports whether it has a decision that a person made on a message.
+// clicked reports whether it contains a decision that a person made on a
+// message.
 func (l life) clicked() bool {
 	return l.State == "" && len(l.Votes) > 0 || l.Response != nil && l.Response.Actor != nil && l.Response.Message != nil
 }
 
-// decisions finds, among commands, the decisions that people made on a message.
+// decisions finds the decisions that people made on a message among commands.
 func (d *Display) decisions(cmds []redis.Cmder) []check {
 	var out []check
 	for _, cmd := range cmds {
@@ -267,8 +268,8 @@ func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
 	return id, l, ok && id != ""
 }
 
-// decision returns the response or the vote that a document adds to the stored
-// one. It returns nil if it adds none.
+// decision returns the response or the vote that a new document adds to the
+// stored one, or nil if it adds none.
 func (d *Display) decision(id bridge.ID, next life) *Decided {
 	var now life
 	d.read("life", id, &now)
@@ -287,7 +288,7 @@ func (d *Display) decision(id bridge.ID, next life) *Decided {
 	return nil
 }
 
-// read reads a document of an interaction, and reports whether there is one.
+// read reads a document of an interaction, and reports whether it exists.
 func (d *Display) read(kind string, id bridge.ID, into any) bool {
 	stored, err := d.client.Get(d.r.Ctx, DocumentKey(kind, string(id))).Result()
 	return err == nil && len(stored) > headerLen && json.Unmarshal([]byte(valueOf(stored)), into) == nil
@@ -305,18 +306,18 @@ func (d *Display) Missing(id bridge.ID, s Decided) string {
 	service := s.Actor.Platform
 	at := sandbox.Place{Service: service, Channel: s.Message.Channel, Message: s.Message.Message}
 	text := d.r.Displayed(at)
-	if service == "slack" || i.Private { // its dialogs show what is too long for a card
+	if service == "slack" || i.Private { // a dialog shows the text that is too long for a card
 		text += d.r.Stated(service, s.Actor.User, s.Message.Channel)
 	}
-	if i.Private { // on Telegram, the person reads it in their own chat
+	if i.Private { // on Telegram, the person reads the text in a private chat
 		text += d.r.Stated(service, s.Actor.User, s.Actor.User)
 	}
-	if len(d.r.Sandbox.Chats(service)) == 0 { // no emulator has it
+	if len(d.r.Sandbox.Chats(service)) == 0 { // the sandbox does not emulate this platform
 		d.mu.Lock()
 		text += d.history[service].String()
 		d.mu.Unlock()
 	}
-	if i.Kind == bridge.KindAsk && !i.LonePlan() { // its parts may have been shown one after another
+	if i.Kind == bridge.KindAsk && !i.LonePlan() { // the card may have shown its parts one after another
 		if d.http {
 			return ""
 		}
@@ -332,8 +333,8 @@ func (d *Display) Missing(id bridge.ID, s Decided) string {
 	return d.unstated(i, s)
 }
 
-// unstated describes what a longer approval covers that the person did not see
-// where they gave it. It returns "" if they saw all of it.
+// unstated describes the part of a longer approval's coverage that the person
+// did not see before approving. It returns "" if the person saw all of it.
 func (d *Display) unstated(i bridge.Interaction, s Decided) string {
 	if s.Scope != bridge.ScopeSession && s.Scope != bridge.ScopeAlways {
 		return ""
@@ -379,7 +380,8 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 		add(render.Clean(q.Text))
 		chosen := s.Answers[q.ID].Values()
 		for _, o := range q.Options {
-			if len(q.Options) <= onePage || slices.Contains(chosen, o.Value) { // pages that no one opened were not shown
+			// pages that no one opened were not visible
+			if len(q.Options) <= onePage || slices.Contains(chosen, o.Value) {
 				add(render.Line(o.Text()))
 			}
 		}
@@ -387,13 +389,13 @@ func coveredBy(i bridge.Interaction, s Decided) [][]string {
 	return out
 }
 
-// introduces reports whether a line of a prompt says no more than that a tool is
-// to be used. The headline of the card says what it is to do.
+// introduces reports whether a line of a prompt only asks whether a tool may be
+// used. The headline of the card already describes the action.
 func introduces(line, tool string) bool {
 	return line == "Run this command?" || line == "Codex wants to run a command" || line == "Allow "+tool+"?" || strings.Contains(line, " wants to use "+tool)
 }
 
-// words are the words that a card shows instead of the name of a field.
+// words maps the names of fields to the words that a card shows instead.
 var words = map[string]string{
 	"program": "Program", "host": " on ", "user": "runs as ", "directory": "·", "content": "Write ", "url": "Fetch ",
 	"old_string": "Edit ", "new_string": "Edit ", "method": "Send ", "stdin": "Stdin",
@@ -437,8 +439,8 @@ func leaves(v any) [][]string {
 		var plain bytes.Buffer
 		enc := json.NewEncoder(&plain)
 		enc.SetEscapeHTML(false)
-		_ = enc.Encode(x)                                              // a string always encodes
-		exact := render.Clean(strings.ReplaceAll(x, "\r", "⟨U+000D⟩")) // a command with CR
+		_ = enc.Encode(x)                                              // a string always marshals
+		exact := render.Clean(strings.ReplaceAll(x, "\r", "⟨U+000D⟩")) // for a command with CR
 		return [][]string{{render.Clean(x), exact, render.Clean(strings.Trim(strings.TrimSpace(plain.String()), `"`)), render.Clean(strings.Trim(string(quoted), `"`)), render.ShellQuote(render.Clean(x))}}
 	case json.Number:
 		return [][]string{{x.String()}}

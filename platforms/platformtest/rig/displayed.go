@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Displayed returns everything that a message shows to members of its channel:
-// its own text, and the text of the files that it refers to.
+// Displayed returns all text of a message that members of its channel see: its
+// own text, and the text of the files that it refers to.
 func (r *Rig) Displayed(at sandbox.Place) string {
 	m := r.Sandbox.Message(at)
 	if at.Service == "discord" {

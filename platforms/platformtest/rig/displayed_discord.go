@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Discord constants that decide what a message shows.
+// Discord constants that determine the visible content of a message.
 const (
-	discordComponents = 1 << 15 // flag of a message that consists of components
+	discordComponents = 1 << 15 // flag of a message made of components
 	discordText       = 10      // component types
 	discordFile       = 13
 )
@@ -16,14 +16,14 @@ const (
 // and links with a different text.
 var discordMarkup = regexp.MustCompile("(?s)```.*?```|`[^`]*`" + `|\\.|\|\|.+?\|\||\]\(<?\w+://[^)]*\)`)
 
-// discordShown returns the text that a member sees in a message or a modal, as
-// Discord stores it or a request sends it. Spoilers and embeds do not count,
-// because a permission or a setting can hide embeds. Menus count as open. Files
-// are read with download, unless it is nil.
+// discordShown returns the text that a member sees in a message or a modal, in
+// the format that Discord stores or that a request sends. It ignores spoilers,
+// and embeds, which a permission or a setting can hide. Menus count as open. It
+// reads files with download unless download is nil.
 func discordShown(v any, download func(string) string) string {
 	d := &discordReader{download: download}
 	m, _ := v.(map[string]any)
-	if data, ok := m["data"].(map[string]any); ok { // the answer to an interaction
+	if data, ok := m["data"].(map[string]any); ok { // response to an interaction
 		m = data
 	}
 	if flags, _ := m["flags"].(float64); int(flags)&discordComponents == 0 {

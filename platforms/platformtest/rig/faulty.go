@@ -18,35 +18,36 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// FaultVariable names an environment variable that makes every third of something
-// go wrong in each rig, to find out which tests notice. Its value is what goes
-// wrong and how, such as "click:lose", or with another number than three, such as
-// "click:lose:1":
+// FaultVariable is the environment variable that makes every third event of a kind
+// fail in each rig, to find out which tests notice. Its value is the kind and the
+// fault, such as "click:lose". A number replaces the three, as in "click:lose:1".
+// The kinds are:
 //
-//   - click: a decision that a daemon stores. It fails, or the store lies: it
-//     answers that a decision was stored that it lost.
+//   - click: a decision that a daemon stores. It fails, or the store reports
+//     success and loses the decision.
 //   - edit: a change of a card. The service refuses it, or loses it.
-//   - wake: the notice to a daemon that a request has an answer. It is lost; to
-//     fail is the same.
+//   - wake: the notice to a daemon that a request has an answer. It is lost with
+//     both faults.
 //
-// With "delay", each of them takes 200 ms longer. A slow store or service is right,
-// so no test may notice it.
+// With "delay", each event takes 200 ms longer. A slow store or service is not
+// a fault, so no test may notice it.
 const FaultVariable = "NOD_TEST_FAULT"
 
-// fault makes each nth event of a kind go wrong. Nil is none.
+// fault makes each nth event of a kind fail. A nil fault does nothing.
 type fault struct {
 	kind, how string
 	nth       int64
 	seen      atomic.Int64
 }
 
-// lag is the additional time of what is delayed.
+// lag is the additional duration of a delayed event.
 const lag = 200 * time.Millisecond
 
-// errInjected is the error of a store that fails.
+// errInjected is the error of a failing store.
 var errInjected = errors.New("the test makes this command fail")
 
-// injected returns the fault that the environment asks for.
+// injected returns the fault in the environment variable, or nil if it is not
+// set.
 func injected(t testing.TB) *fault {
 	t.Helper()
 	value := os.Getenv(FaultVariable)
@@ -68,8 +69,8 @@ func injected(t testing.TB) *fault {
 	return f
 }
 
-// strikes reports whether this event of a kind goes wrong. One that is delayed has
-// then been.
+// strikes reports whether this event of a kind must fail. If the fault is a
+// delay, strikes waits and returns false.
 func (f *fault) strikes(kind string) bool {
 	if f == nil || f.kind != kind || f.seen.Add(1)%f.nth != 0 {
 		return false
@@ -104,7 +105,8 @@ func (f *fault) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// takes reports whether a command goes wrong. It has its result then.
+// takes reports whether the fault applies to a command. If so, it sets the
+// result of the command.
 func (f *fault) takes(cmd redis.Cmder) bool {
 	reply, ok := cmd.(*redis.Cmd)
 	if _, l, decides := lifeIn(cmd); !ok || !decides || !l.clicked() || !f.strikes("click") {
@@ -113,12 +115,13 @@ func (f *fault) takes(cmd redis.Cmder) bool {
 	if f.how == "fail" {
 		reply.SetErr(errInjected)
 	} else {
-		reply.SetVal([]any{strconv.FormatInt(time.Now().UnixMilli(), 10), "ok", "1-1", "1-2", "1-3"}) // as if it had entries in the journal
+		// the result of a change with entries in the journal
+		reply.SetVal([]any{strconv.FormatInt(time.Now().UnixMilli(), 10), "ok", "1-1", "1-2", "1-3"})
 	}
 	return true
 }
 
-// edits are the parts of paths of calls that change a card.
+// edits lists parts of the paths of calls that change a card.
 var edits = []string{"chat.update", "editMessageText", "editMessageReplyMarkup"}
 
 // service injects the fault between nod and the services.
@@ -143,7 +146,8 @@ func (f *fault) service(next http.Handler) http.Handler {
 	})
 }
 
-// dial opens a connection to Redis that loses every third wake-up.
+// dial opens a connection to Redis. With a wake fault, the connection loses
+// every nth wake-up.
 func (f *fault) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil || f == nil || f.kind != "wake" {
@@ -152,8 +156,8 @@ func (f *fault) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return &deaf{Conn: c, f: f}, nil
 }
 
-// deaf is a connection that loses wake-ups: the first part of an answer with entries
-// of the journal.
+// deaf is a connection that loses wake-ups: the first part of a response with
+// entries of the journal.
 type deaf struct {
 	net.Conn
 	f *fault

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/config"
 )
 
-// Intruder is someone who can read and write Redis but has no key.
+// Intruder can read and write Redis but has no key.
 type Intruder struct {
 	*Rig
 	T *testing.T
@@ -31,8 +31,8 @@ func Intruded(t *testing.T, change ...func(*config.Config)) Intruder {
 	}}), T: t}
 }
 
-// headerLen is the length of what comes before the value of a stored document, and
-// SealAt the start of its seal there.
+// headerLen is the length of the header before the value of a stored document,
+// and SealAt is the start of the seal in that header.
 const (
 	headerLen = 42
 	SealAt    = 20
@@ -72,14 +72,14 @@ func (x Intruder) Value(kind, id string) (header, value, end string) {
 	return header, value, end
 }
 
-// Rewrite replaces the value of a document, and keeps its seal.
+// Rewrite replaces the value of a document, but not its seal.
 func (x Intruder) Rewrite(kind, id string, change func(string) string) {
 	x.T.Helper()
 	header, value, end := x.Value(kind, id)
 	x.Store(kind, id, header+change(value)+end)
 }
 
-// Stored returns a document as it is stored.
+// Stored returns the stored form of a document.
 func (x Intruder) Stored(kind, id string) string {
 	x.T.Helper()
 	s, err := x.Client.Get(x.Ctx, DocumentKey(kind, id)).Result()
@@ -89,7 +89,7 @@ func (x Intruder) Stored(kind, id string) string {
 	return s
 }
 
-// Store stores a document unchanged.
+// Store writes the stored form of a document.
 func (x Intruder) Store(kind, id, stored string) {
 	x.T.Helper()
 	if err := x.Client.Set(x.Ctx, DocumentKey(kind, id), stored, 0).Err(); err != nil {
@@ -121,7 +121,7 @@ func (x Intruder) Only(kind string) string {
 	return all[0]
 }
 
-// Made returns the ID of the document of a kind that f brings about.
+// Made returns the ID of the document of a kind that f creates.
 func (x Intruder) Made(kind string, f func()) string {
 	x.T.Helper()
 	before := x.ids(kind)
@@ -133,7 +133,7 @@ func (x Intruder) Made(kind string, f func()) string {
 	return made[0]
 }
 
-// Decided opens an approval that ana decides.
+// Decided opens an approval and lets ana decide it.
 func (x Intruder) Decided(req bridge.Request, reply bridge.Reply) bridge.Record {
 	x.T.Helper()
 	a := x.Ask(req)

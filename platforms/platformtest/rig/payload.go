@@ -12,15 +12,15 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// placeholder matches a character that cards show by its code point.
+// placeholder matches a character that cards show as a code point.
 var placeholder = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
 
-// Payload returns the text in which a message shows what is decided, character
-// for character: that of its code block or, if it is too long for the message,
-// that of the dialog or the file that has the full text. In a file, code is
-// indented. Invisible characters, which a card shows by their code points, are
-// themselves again. It returns an error if a part of the text is missing, out of
-// order or not above the card.
+// Payload returns the text of the decision in a message, character for
+// character. It comes from the code block of the message. If the text is too
+// long for the message, it comes from the dialog or the file with the full
+// text. In a file, code is indented. Payload restores invisible characters,
+// which a card shows as code points. It returns an error if a part of the text
+// is missing, out of order or not above the card.
 func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 	m := r.Sandbox.Message(at)
 	switch at.Service {
@@ -37,7 +37,7 @@ func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
 	}), full, err
 }
 
-// above returns the messages of the card's channel that come before it.
+// above returns the messages of the card's channel that precede the card.
 func (r *Rig) above(at sandbox.Place) []map[string]any {
 	all := r.Messages(at.Service, at.Channel)
 	n := slices.IndexFunc(all, func(m map[string]any) bool { return MessageID(at.Service, m) == at.Message })
@@ -57,7 +57,8 @@ func number(v any) string {
 	return fmt.Sprint(v)
 }
 
-// slackPayload opens the dialog with the whole text if a card has one.
+// slackPayload opens the dialog with the complete text if the card has one, and
+// returns the text.
 func (r *Rig) slackPayload(at sandbox.Place, m map[string]any) string {
 	if !r.Offers(at, person.Reads) {
 		return strings.Join(preformatted(m), "\n")
@@ -106,7 +107,8 @@ func (r *Rig) discordPayload(m map[string]any) (string, bool) {
 	}
 	var blocks []string
 	for _, hit := range discordFence.FindAllStringSubmatch(d.text.String(), -1) {
-		blocks = append(blocks, strings.ReplaceAll(hit[1], "\u200b", "")) // breaks up fences in the text
+		// the zero-width space breaks a fence in the text
+		blocks = append(blocks, strings.ReplaceAll(hit[1], "\u200b", ""))
 	}
 	return strings.Join(blocks, "\n"), false
 }

@@ -15,8 +15,7 @@ func Auditor(c *config.Config) {
 	c.People["ana"] = ana
 }
 
-// Receipt returns the receipt of a record, and the keys that it was verified
-// with.
+// Receipt returns the receipt of a record, and the keys that verified it.
 func (r *Rig) Receipt(rec bridge.Record) (proof.JWKS, proof.Receipt) {
 	r.T.Helper()
 	keys, err := r.Agent.Keys(r.Ctx)

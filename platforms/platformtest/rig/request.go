@@ -39,7 +39,7 @@ func (r *Rig) PostTo(path string, header http.Header, body string) int {
 	return resp.StatusCode
 }
 
-// AnswerOnce approves once.
+// AnswerOnce is a reply that approves once.
 var AnswerOnce = bridge.Reply{Decision: bridge.DecideOnce}
 
 // Fetch returns the response to a GET request.

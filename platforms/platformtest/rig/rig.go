@@ -29,8 +29,8 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Services are the three platforms of the sandbox; every contract test runs on
-// each.
+// Services lists the three platforms of the sandbox. Every contract test runs
+// on each.
 var Services = []string{"slack", "discord", "telegram"}
 
 // Tokens of the agents and people of a rig.
@@ -55,10 +55,10 @@ type Rig struct {
 	// Stored rings after each write of a daemon in this process to Redis.
 	Stored *await.Bell
 
-	// Clock is that of the services. It is nil if the rig is faulty.
+	// Clock is the clock of the services. It is nil if the rig is faulty.
 	Clock *sandbox.Clock
 
-	options daemon.Options // of its daemons
+	options daemon.Options // options of its daemons
 }
 
 // Running is a daemon of a rig.
@@ -72,18 +72,18 @@ type Running struct {
 type Options struct {
 	Daemons  int                                    // zero means one
 	Config   func(*config.Config)                   // changes the config
-	Hook     func(redis.UniversalClient) redis.Hook // between the daemons and Redis
+	Hook     func(redis.UniversalClient) redis.Hook // hook between the daemons and Redis
 	Quiet    bool                                   // do not wait for the platforms
 	Limits   bool                                   // enforce the rate limits of the platforms, and pace nod
 	OwnRedis bool                                   // the test ends its Redis server; otherwise tests share one
-	Faulty   bool                                   // the test makes nod fail, so people act again
+	Faulty   bool                                   // the test makes nod fail, so people repeat their actions
 	HTTPMode bool                                   // use the signed HTTP modes of all platforms
-	Fresh    bool                                   // ask the platforms about their groups at each click
-	Brief    bool                                   // give slow senders only a moment
+	Fresh    bool                                   // ask the platforms for the members of groups at each click
+	Brief    bool                                   // give slow senders little time
 }
 
-// briefly is the time that a brief daemon gives slow senders. Those that are not slow
-// need less, on a busy machine too.
+// briefly is the time that a brief daemon gives slow senders. Other senders
+// need less, even on a busy machine.
 const briefly = 2 * time.Second
 
 // New starts a rig and waits until its platforms are connected.
@@ -186,7 +186,7 @@ func Listen(t testing.TB) net.Listener {
 	return l
 }
 
-// Start starts one more daemon on a listener.
+// Start starts another daemon on a listener.
 func (r *Rig) Start(l net.Listener) *Running {
 	r.T.Helper()
 	log := slog.New(slog.NewTextHandler(testWriter{r.T}, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -206,7 +206,7 @@ func (r *Rig) Start(l net.Listener) *Running {
 	run := &Running{Daemon: d, URL: "http://" + l.Addr().String(), Stop: func() { cancel(); wg.Wait() }}
 	r.Daemons = append(r.Daemons, run)
 	r.T.Cleanup(run.Stop)
-	r.Watched() // while this daemon runs
+	r.Watched() // checks at the end of this daemon
 	return run
 }
 
@@ -220,7 +220,7 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Connected waits until every platform receives events at one of the daemons.
+// Connected waits until one of the daemons receives events from every platform.
 func (r *Rig) Connected() {
 	r.T.Helper()
 	defer func() {
@@ -247,8 +247,8 @@ func (r *Rig) Connected() {
 	})
 }
 
-// Revoke revokes nod's tokens for platforms, and waits until a request cannot be
-// shown there.
+// Revoke revokes nod's tokens for platforms, and waits until nod cannot show
+// requests there.
 func (r *Rig) Revoke(platforms ...string) {
 	r.T.Helper()
 	for _, p := range platforms {
@@ -271,7 +271,7 @@ func (r *Rig) Revoke(platforms ...string) {
 	})
 }
 
-// Only limits the default route to some platforms.
+// Only returns a config change that limits the default route to some platforms.
 func Only(names ...string) func(*config.Config) {
 	return func(c *config.Config) {
 		route := c.Routes[bridge.DefaultRoute]

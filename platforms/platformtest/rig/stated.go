@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// Chat returns all text that a Telegram chat shows.
+// Chat returns all visible text of a Telegram chat.
 func Chat(r *Rig, id string) string {
 	var b strings.Builder
 	for _, m := range r.Messages("telegram", id) {
@@ -15,7 +15,7 @@ func Chat(r *Rig, id string) string {
 	return b.String()
 }
 
-// Stated returns everything that an account sees next to the cards of a
+// Stated returns everything that an account sees in addition to the cards of a
 // channel: its open forms, its private messages and, on Telegram, the messages
 // of the chat.
 func (r *Rig) Stated(service, user, channel string) string {

@@ -10,16 +10,16 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// receipts are the words of a card about the way of the response to the agent. A
+// receipts lists the texts about the delivery of the response to the agent. A
 // closed card has exactly one of them.
 var receipts = []string{
 	"was told", "Not picked up yet", "stopped waiting; its session will be told",
 }
 
-// Untrue describes the first way in which a message contradicts a record: the
-// state, who decided, the answer, whether the agent has it, or the controls. It
-// returns "" if all messages are truthful. It does not use the code that draws
-// the cards.
+// Untrue describes the first contradiction between a message and a record: the
+// state, the deciding people, the answer, whether the agent has it, or the
+// controls. It returns "" if all messages are truthful. It does not use the
+// code that draws the cards.
 func (r *Rig) Untrue(rec bridge.Record) string {
 	for n, d := range rec.Interaction.Destinations {
 		ref, ok := rec.Messages[n]
@@ -63,7 +63,7 @@ func (r *Rig) untrueAt(at sandbox.Place, rec bridge.Record) string {
 	return ""
 }
 
-// own returns the normalized text of a message itself.
+// own returns the normalized text of a message, without files.
 func own(service string, m map[string]any) string {
 	if service == "discord" {
 		return Normal(service, discordShown(m, nil))
@@ -71,8 +71,8 @@ func own(service string, m map[string]any) string {
 	return Normal(service, ShownIn(m))
 }
 
-// terminal are the headlines of requests that were settled at the terminal of
-// the agent.
+// terminal maps reasons to the headlines of requests that were settled at the
+// terminal of the agent.
 var terminal = map[string]string{
 	bridge.ReasonAllowed: "⌨️ Approved in the terminal", bridge.ReasonAnswered: "⌨️ Answered in the terminal",
 	bridge.ReasonDismissed: "⌨️ Not approved in the terminal", bridge.ReasonSettled: "⌨️ Decided in the terminal",
@@ -126,7 +126,7 @@ func told(rec bridge.Record) []string {
 	return append(out, answers(rec)...)
 }
 
-// answers returns the answers that a closed card has to repeat.
+// answers returns the answers that a closed card must repeat.
 func answers(rec bridge.Record) []string {
 	if rec.State != bridge.StateAnswered {
 		return nil
@@ -156,13 +156,14 @@ func untold(rec bridge.Record) []string {
 	return append(out, "✅ Approved", "❌ Denied", "⌛", "🚫", "✏️")
 }
 
-// responded reports whether a person, or nod for them, gave the response of a record.
+// responded reports whether the response of a record came from a person, or
+// from nod on behalf of people.
 func responded(rec bridge.Record) bool {
 	declined := rec.State == bridge.StateCancelled && rec.Response.Actor != nil
 	return declined || rec.State.Decided() || rec.State == bridge.StateAnswered
 }
 
-// receipt returns the index among receipts that is true of a record.
+// receipt returns the index in receipts of the text that is true for a record.
 func receipt(rec bridge.Record) int {
 	switch {
 	case !rec.Delivered.IsZero():
@@ -173,8 +174,8 @@ func receipt(rec bridge.Record) int {
 	return 1
 }
 
-// covers returns one of three texts: for an approval of repeats, of what a rule
-// matches, or of what the agent remembers.
+// covers returns one of three texts about an approval: repeats, everything that
+// a rule matches, or everything that the agent remembers.
 func covers(rec bridge.Record, repeats, rule, kept string) string {
 	switch i := rec.Interaction; {
 	case i.Approval.AgentRemembers:
@@ -185,7 +186,8 @@ func covers(rec bridge.Record, repeats, rule, kept string) string {
 	return repeats
 }
 
-// headline returns the first words of a closed card: how it ended, and by whom.
+// headline returns the first words of a closed card: the outcome, and the
+// person who caused it.
 func headline(rec bridge.Record) string {
 	resp := rec.Response
 	who := ""

@@ -1,4 +1,4 @@
-// Package samples makes the requests that tests open most.
+// Package samples builds the requests that tests open most often.
 package samples
 
 import (
@@ -25,13 +25,12 @@ func One(w bridge.Widget, o ...bridge.Option) bridge.Request {
 	}}
 }
 
-// Approval returns a request for permission to run a command, in a session of its
-// own.
+// Approval returns a request for permission to run a command, in a new session.
 func Approval(scopes ...bridge.Scope) bridge.Request {
 	return bridge.Request{Ask: bridge.Ask{
 		Prompt: "May I?", Session: Session(), Approval: &bridge.Approval{Tool: "bash", Input: []byte(`{"command":"make deploy"}`), Scopes: scopes},
 	}}
 }
 
-// Session returns the name of a session that no other request has.
+// Session returns a unique name for a session.
 func Session() string { return "s-" + rand.Text()[:8] }

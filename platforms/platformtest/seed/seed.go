@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// variable is the environment variable that sets the seed of every test: a number,
-// or any for another one in each run.
+// variable is the environment variable that sets the seed of every test: a
+// number, or "any" for a random seed in each run.
 const variable = "NOD_TEST_SEED"
 
-// Of returns the seed of a test, and logs it. Without NOD_TEST_SEED it follows from
-// the name of the test, so that a test which passed does not fail by chance. "make
-// fuzz" tries others.
+// Of returns the seed of a test, and logs it. Without NOD_TEST_SEED, the seed
+// is derived from the name of the test, so that a test which passed does not
+// fail by chance. "make fuzz" tries other seeds.
 func Of(t testing.TB) uint64 {
 	t.Helper()
 	seed := named(t.Name())
@@ -34,21 +34,21 @@ func Of(t testing.TB) uint64 {
 	return seed
 }
 
-// named returns the seed that follows from a name.
+// named returns the seed that is derived from a name.
 func named(name string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
 	return h.Sum64()
 }
 
-// Rand returns random numbers that follow from the seed of a test. It is safe for
-// concurrent use.
+// Rand returns a source of random numbers with the seed of a test. It is safe
+// for concurrent use.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
 	return rand.New(&source{pcg: rand.NewPCG(Of(t), 0)})
 }
 
-// source is a source for several goroutines.
+// source is a random source that several goroutines can use.
 type source struct {
 	mu  sync.Mutex
 	pcg *rand.PCG

@@ -14,10 +14,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Opener opens another daemon on the database of a test.
+// Opener opens another daemon's store on the database of a test.
 type Opener func(node string) *Store
 
-// Bubble runs a test on a database in this process, in fake time.
+// Bubble runs a test on an in-memory database, in fake time.
 func Bubble(t *testing.T, f func(t *testing.T, open Opener)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func Bubble(t *testing.T, f func(t *testing.T, open Opener)) {
 	})
 }
 
-// Each runs a test on a database in this process, in fake time, and in Redis.
+// Each runs a test on an in-memory database in fake time, and on Redis.
 func Each(t *testing.T, f func(t *testing.T, open Opener)) {
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
@@ -40,7 +40,7 @@ func Each(t *testing.T, f func(t *testing.T, open Opener)) {
 	})
 }
 
-// OnRedis opens a daemon on a Redis.
+// OnRedis opens a daemon's store on Redis.
 func OnRedis(t *testing.T, c redis.UniversalClient, node string, waits int) *Store {
 	t.Helper()
 	seals := broker.NewSeals([]byte("key"))
@@ -71,7 +71,7 @@ func NoError(t *testing.T, err error) {
 	}
 }
 
-// Opening returns an approval to open, with an idempotency key.
+// Opening returns an opening of an approval, with an idempotency key.
 func Opening(t *testing.T, key string, change func(*bridge.Interaction)) bridge.Opening {
 	t.Helper()
 	i := bridge.Interaction{
@@ -93,12 +93,12 @@ func Opening(t *testing.T, key string, change func(*bridge.Interaction)) bridge.
 	return bridge.Opening{Interaction: i, Identity: bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest), Timeout: Expired()}
 }
 
-// Expired is the response of a request that no one answered.
+// Expired returns the response of a request that no one answered.
 func Expired() bridge.Response {
 	return bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
 }
 
-// Open opens an approval.
+// Open opens an approval and returns its record.
 func Open(t *testing.T, s core.Port, change func(*bridge.Interaction)) bridge.Record {
 	t.Helper()
 	r, created, err := s.Open(t.Context(), Opening(t, "", change))
@@ -108,14 +108,14 @@ func Open(t *testing.T, s core.Port, change func(*bridge.Interaction)) bridge.Re
 	return r
 }
 
-// Yes returns an approval by an account.
+// Yes returns the settlement with which an account approves.
 func Yes(id bridge.ID, who string) bridge.Settlement {
 	return bridge.Settlement{ID: id, Nonce: who, Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: who}, Annotations: map[string]bridge.Annotation{},
 	}}
 }
 
-// Pass lets time pass.
+// Pass advances the time of a test.
 func Pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	if !bridge.Pause(t.Context(), d) {

@@ -1,4 +1,4 @@
-// Package stored opens stores for tests: in this process, or in a Redis.
+// Package stored opens stores for tests: in memory, or in Redis.
 package stored
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// Database holds everything that a store keeps, and the rate limits of platforms.
+// Database stores the data of a store, and the rate limits of platforms.
 type Database interface {
 	broker.Store
 	bridge.Turns
@@ -28,11 +28,11 @@ type Database interface {
 type Store struct {
 	*core.Store
 	DB   Database
-	Keys *broker.Seals // what it seals documents with
+	Keys *broker.Seals // seals for documents
 }
 
-// InMemory returns a store in this process, which rings a bell after each change.
-// The bell may be nil. Now is its clock; nil means time.Now.
+// InMemory returns a store in memory, which rings a bell after each change. The
+// bell may be nil. Now is its clock. If now is nil, the clock is time.Now.
 func InMemory(t testing.TB, bell *await.Bell, now func() time.Time) *Store {
 	t.Helper()
 	if bell == nil {
@@ -42,7 +42,7 @@ func InMemory(t testing.TB, bell *await.Bell, now func() time.Time) *Store {
 	return On(t, ringing{memory.NewAt(seals, now), bell}, seals, core.Options{})
 }
 
-// InRedis returns a store in a Redis.
+// InRedis returns a store in Redis.
 func InRedis(t testing.TB, c redis.UniversalClient) *Store {
 	t.Helper()
 	seals := broker.NewSeals()
@@ -77,7 +77,7 @@ func (s *Store) Documents() documents.DB {
 // Notes returns the notes of the store.
 func (s *Store) Notes() documents.Notes { return documents.NewNotes(s.Documents()) }
 
-// Due makes a job due now that exists.
+// Due makes an existing job due.
 func Due(t testing.TB, db broker.Store, job string) {
 	t.Helper()
 	c := broker.Change{Request: []broker.Job{{Name: job, Due: db.Now().Add(-time.Hour), Exact: true}}}
