@@ -212,3 +212,29 @@ func (h *history) take(read []place) {
 	slices.SortFunc(h.found, place.compare)
 	h.done = last < 0
 }
+
+// Pending implements Interactions.
+func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	var ids []bridge.ID
+	if agent == "" && session == "" {
+		all, err := in.db.Range(ctx, broker.Query{Index: life.Deadlines})
+		for _, m := range all {
+			ids = append(ids, bridge.ID(m.Name))
+		}
+		return ids, documents.Public(err)
+	}
+	ls := &lists{in}
+	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session, Limit: listMax}
+	for {
+		page, err := ls.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Items {
+			ids = append(ids, r.Interaction.ID)
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return ids, nil
+		}
+	}
+}

@@ -14,19 +14,6 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Known implements Interactions.
-func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, error) {
-	op := life.Opening{Opening: o}
-	if err := in.readNames(ctx, &op); err != nil || op.First == nil {
-		return false, err
-	}
-	if op.Retries() {
-		return true, nil
-	}
-	now := in.db.Now()
-	return o.Identity.Repeat(*op.First.Record(now), now) != bridge.Asks, nil
-}
-
 // Open implements Interactions. Most openings depend on no existing
 // document, so the first attempt reads nothing. If such a document exists, the
 // store refuses the change and returns the document.
@@ -85,7 +72,6 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.
 			for _, t := range append(out.Others, out.Turn) {
 				rec = *in.told(t, c, done) // the last one is what the caller gets
 			}
-			in.agenda.stored(c, in.db.Now())
 		}
 		rec.Repeated, created = out.Repeated, out.Created
 		return err
@@ -110,35 +96,4 @@ func rejected(o *bridge.Opening, on []broker.Version, err error) error {
 		}
 	}
 	return err
-}
-
-// readNames reads the documents that an opening depends on.
-func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
-	docs, err := in.db.Get(ctx, o.Keys()...)
-	if err != nil {
-		return documents.Public(err)
-	}
-	first, second, err := o.Found(docs)
-	if err != nil {
-		return documents.Public(err)
-	}
-	for _, p := range []struct {
-		id   bridge.ID
-		into **life.Docs
-	}{{first, &o.First}, {second, &o.Second}, {o.Interaction.Previous, &o.Previous}, {o.Interaction.Root, &o.Root}} {
-		if p.id == "" {
-			continue
-		}
-		d, err := in.docs(ctx, p.id)
-		switch {
-		case bridge.ErrorCode(err) == bridge.CodeNotFound: // only the document of its name is left
-		case err != nil:
-			return err
-		case d.Problem != "":
-			return bridge.Errorf(bridge.CodeForbidden, "interaction %s does not verify: %s", p.id, d.Problem).WithHint("ask again with another key or ID")
-		default:
-			*p.into = d
-		}
-	}
-	return nil
 }

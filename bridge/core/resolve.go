@@ -4,13 +4,7 @@
 package core
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"maps"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/documents"
@@ -47,243 +41,90 @@ func refusal(id bridge.ID, v life.Verdict) error {
 	return nil
 }
 
-// Vote implements Interactions.
-func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also) (bridge.Record, bridge.BallotResult, error) {
-	verdict, result, began := life.Final, bridge.BallotLate, in.db.Now()
-	d, r, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
-		verdict, result = t.Vote(v)
-		return refusal(v.ID, verdict)
-	}, also...)
-	if err != nil {
-		return bridge.Record{}, "", err
-	}
-	if result == bridge.BallotDecided || result == bridge.BallotCounted {
-		if result == bridge.BallotDecided {
-			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
+// turn applies a rule to the documents of an interaction, stores what it changes, and
+// returns the documents after that, with their record. If it closes the interaction, the
+// change also does what others add. All of this may be called again, because another
+// process changed the documents first.
+func (in *interactions) turn(
+	ctx context.Context, id bridge.ID, rule func(*life.Turn) error, also ...Also,
+) (out *life.Docs, rec *bridge.Record, err error) {
+	unlock, err := in.locks.lock(ctx, id)
+	defer func() {
+		if unlock() { // another process may have resolved it, which this turn did not see
+			in.hub.wake(id, nil)
 		}
-		in.verifier.add(checked{ballot: &v, also: also, recorded: cmp.Or(v.Recorded, began)}, d)
-	}
-	return *r, result, nil
-}
-
-// Mark implements Interactions.
-func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
-	verdict := life.Kept
-	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
-		verdict = t.Mark(m)
-		return nil
-	})
+	}()
 	if err != nil {
-		return bridge.Record{}, err
+		return nil, nil, err
 	}
-	switch verdict {
-	case life.Changed:
-		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
-	case life.Final:
-		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
-	}
-	return *r, nil
-}
-
-// Abandon implements Interactions.
-func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
-	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
-		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
-		return nil
-	})
-	if err != nil {
-		return bridge.Record{}, err
-	}
-	return *r, nil
-}
-
-// Sending implements Interactions. It succeeds only once the replicas have
-// confirmed it, because a lost note would bring back a spent answer.
-func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
-	id, first := r.Interaction.ID, r.Interaction.First()
-	if caller != "" {
-		verdict := life.Taken // even if the first interaction does not verify
-		_, _, err := in.turn(ctx, first, func(t *life.Turn) error {
-			verdict = t.Take(caller)
-			if verdict != life.Taken && first == id {
-				t.Send()
-			}
-			return nil
-		})
-		if err == nil && verdict == life.Taken {
-			err = &bridge.RepeatedError{Interaction: r.Interaction}
-		}
-		if err != nil || first == id {
+	err = broker.Retry(ctx, func() error {
+		d, err := in.docs(ctx, id)
+		if err != nil {
 			return err
 		}
-	}
-	_, _, err := in.turn(ctx, id, func(t *life.Turn) error {
-		t.Send()
+		if d.Problem != "" { // storing the forged values again would seal them with our key
+			out, rec = d, in.record(d)
+			return nil
+		}
+		t := d.Begin(in.db.Now(), in.retention)
+		if err := rule(t); err != nil {
+			return err
+		}
+		c, err := in.change(ctx, t, also...)
+		if err != nil {
+			return err
+		}
+		out = &t.Docs
+		if c.Empty() {
+			rec = in.record(out)
+			return in.db.Confirm(ctx, d.LifeDoc.At()) // what it repeats may not be on the replicas yet
+		}
+		done, err := in.db.Do(ctx, c)
+		if err != nil {
+			return err
+		}
+		rec = in.told(t, c, done)
 		return nil
 	})
-	return err
-}
-
-// Delivered implements Interactions.
-func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
-	_, _, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
-		t.Deliver()
-		return nil
-	})
-	return err
-}
-
-// A database that runs one change at a time blocks other clients while it
-// expires many interactions. Therefore, the number of changes that are sent
-// together, and the number of changes in flight, are limited.
-const (
-	expireMost   = 64 // number of interactions at a time
-	expireFlight = 3  // in flight
-	expireCall   = 32 // number of full rounds of expired interactions after which Expire returns
-)
-
-// A process retries an interaction that it cannot expire. It retries soon if
-// the database refused the change. It retries later if the documents do not
-// verify, a newer version of nod wrote them, or their receipt cannot be signed.
-const (
-	expireSoon  = time.Second
-	expireLater = time.Minute
-)
-
-// aside holds the deadlines that this process cannot apply now, each with the
-// time of the next attempt. This prevents constant reads of such an
-// interaction, and delays of other interactions.
-type aside struct {
-	mu    sync.Mutex
-	until map[broker.Member]time.Time
-}
-
-func (a *aside) put(m broker.Member, until time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.until == nil {
-		a.until = map[broker.Member]time.Time{}
-	}
-	a.until[m] = until
-}
-
-// others returns the deadlines that are not set aside.
-func (a *aside) others(due []broker.Member, now time.Time) []broker.Member {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.DeleteFunc(a.until, func(_ broker.Member, until time.Time) bool { return !now.Before(until) })
-	return slices.DeleteFunc(slices.Clone(due), func(m broker.Member) bool {
-		_, is := a.until[m]
-		return is
-	})
-}
-
-// Expire implements Interactions.
-func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error) {
-	n = min(n, expireMost)
-	q := broker.Query{Index: life.Deadlines, To: in.db.Now(), N: n * expireFlight}
-	for len(over) < n*expireFlight*expireCall {
-		due, err := in.db.Range(ctx, q)
-		if err != nil || len(due) == 0 {
-			return over, false, documents.Public(err)
-		}
-		ended, gone, err := in.expireAll(ctx, due, n)
-		over = append(over, ended...)
-		if err != nil || len(due) < q.N {
-			return over, false, err
-		}
-		q.Skip += len(due) - gone
-	}
-	return over, true, nil
-}
-
-// expireAll applies at most n deadlines at a time. It also returns the number
-// of deadlines that are no longer in the index.
-func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, gone int, failed error) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for part := range slices.Chunk(in.aside.others(due, in.db.Now()), n) {
-		wg.Go(func() {
-			ended, g, err := in.expire(ctx, part)
-			mu.Lock()
-			defer mu.Unlock()
-			over, gone, failed = append(over, ended...), gone+g, errors.Join(failed, err)
-		})
-	}
-	wg.Wait()
-	return over, gone, failed
-}
-
-// expire applies deadlines in one round trip. Interactions that another process
-// has changed are left to the next round. It returns the first error of the
-// database.
-func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []bridge.Expiry, gone int, failed error) {
-	ids := make([]bridge.ID, len(due))
-	for n, m := range due {
-		ids[n] = bridge.ID(m.Name)
-	}
-	all, err := in.several(ctx, ids)
-	if err != nil {
-		return nil, 0, err
-	}
-	var tried []broker.Member
-	var turns []*life.Turn
-	var changes []broker.Change
-	for n, f := range all {
-		t, c, err := in.expiry(f, due[n])
-		if t == nil {
-			in.hub.wake(ids[n], nil) // its callers read its new state
-		}
-		switch {
-		case err != nil:
-			in.log.Warn("deadline not applied", "id", ids[n], "again_in", expireLater, "error", err)
-			in.aside.put(due[n], in.db.Now().Add(expireLater))
-		case c.Empty(): // it is due later than the index says
-			in.aside.put(due[n], t.Life.Deadline)
-		default:
-			tried, turns, changes = append(tried, due[n]), append(turns, t), append(changes, c)
-		}
-	}
-	for n, r := range in.db.DoAll(ctx, changes) {
-		var stale *broker.Stale
-		var untimely broker.Untimely
-		switch {
-		case errors.As(r.Err, &stale), errors.As(r.Err, &untimely):
-			continue
-		case r.Err != nil:
-			in.aside.put(tried[n], in.db.Now().Add(expireSoon))
-			if failed == nil {
-				failed = documents.Public(r.Err)
-			}
-			continue
-		}
-		gone++
-		if turns[n] != nil {
-			after := in.told(turns[n], changes[n], r.Done)
-			in.agenda.stored(changes[n], in.db.Now())
-			over = append(over, bridge.Expiry{ID: turns[n].ID, State: after.State})
-		}
-	}
-	return over, gone, failed
-}
-
-// expiry returns the turn that applies a deadline, and its change. The change
-// is empty if the deadline has not passed. For an interaction that is over or
-// does not exist, there is no turn, and the change removes the deadline. If a
-// failover has dropped the resolution, the deadline stays.
-func (in *interactions) expiry(f found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
-	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
-		return nil, broker.Change{If: []broker.Version{f.LifeDoc.At()}, Unset: []broker.Member{m}, Urgent: true}, nil
-	case f.err != nil:
-		return nil, broker.Change{}, f.err
-	case f.Problem != "": // another daemon may have the key that verifies it
-		return nil, broker.Change{}, bridge.Errorf(bridge.CodeForbidden, "it does not verify: %s", f.Problem)
+	case err != nil:
+		in.hub.wake(id, nil) // it may have been resolved anyway
+	case rec.Over(): // others may have resolved it in the meantime
+		in.hub.wake(id, rec)
 	}
-	t := f.Begin(in.db.Now(), in.retention)
-	if t.Expire() != life.Done {
-		return t, broker.Change{}, nil
+	return out, rec, documents.Public(err)
+}
+
+// change returns the change that stores a turn, with signed receipts and audit
+// entries. If the turn closes the interaction, the change also does what others
+// add.
+func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) (broker.Change, error) {
+	if err := t.Sign(in.signer.Load()); err != nil {
+		return broker.Change{}, err
 	}
-	c, err := in.change(t)
-	return t, c, err
+	c, err := t.Change()
+	if err != nil || !t.Over || t.Life.State == "" {
+		return c, err
+	}
+	for _, a := range also {
+		more, err := a(ctx, *in.record(&t.Docs))
+		if err != nil {
+			return c, err
+		}
+		c = c.With(more)
+	}
+	return c, nil
+}
+
+// told notes that the change of a turn was stored. It wakes the callers of this
+// process if the interaction is over, and the workers if there are new jobs. It
+// returns the record.
+func (in *interactions) told(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
+	t.Stored(c, done)
+	r := in.record(&t.Docs)
+	if t.Over {
+		in.hub.wake(t.ID, r)
+	}
+	in.agenda.stored(c, in.db.Now())
+	return r
 }

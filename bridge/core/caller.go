@@ -1,0 +1,56 @@
+package core
+
+import (
+	"context"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+)
+
+// Abandon implements Interactions.
+func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
+	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
+		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
+		return nil
+	})
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	return *r, nil
+}
+
+// Sending implements Interactions. It succeeds only once the replicas have
+// confirmed it, because a lost note would bring back a spent answer.
+func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
+	id, first := r.Interaction.ID, r.Interaction.First()
+	if caller != "" {
+		verdict := life.Taken // even if the first interaction does not verify
+		_, _, err := in.turn(ctx, first, func(t *life.Turn) error {
+			verdict = t.Take(caller)
+			if verdict != life.Taken && first == id {
+				t.Send()
+			}
+			return nil
+		})
+		if err == nil && verdict == life.Taken {
+			err = &bridge.RepeatedError{Interaction: r.Interaction}
+		}
+		if err != nil || first == id {
+			return err
+		}
+	}
+	_, _, err := in.turn(ctx, id, func(t *life.Turn) error {
+		t.Send()
+		return nil
+	})
+	return err
+}
+
+// Delivered implements Interactions.
+func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
+	_, _, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
+		t.Deliver()
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,27 @@
+package core
+
+import (
+	"context"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+)
+
+// Mark implements Interactions.
+func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+	verdict := life.Kept
+	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
+		verdict = t.Mark(m)
+		return nil
+	})
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	switch verdict {
+	case life.Changed:
+		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s was changed in the meantime", id)
+	case life.Final:
+		return *r, bridge.Errorf(bridge.CodeConflict, "interaction %s is already %s", id, r.State)
+	}
+	return *r, nil
+}

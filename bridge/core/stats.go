@@ -1,0 +1,47 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Stats returns counts of the stored data, and the ages of a sample of the
+// pending interactions.
+func (s *Store) Stats(ctx context.Context) (bridge.Stats, error) {
+	pending, err := s.db.Count(ctx, life.Deadlines, time.Time{})
+	if err != nil {
+		return bridge.Stats{}, documents.Public(err)
+	}
+	ids, err := s.db.Sample(ctx, life.Deadlines, agesRead)
+	if err != nil {
+		return bridge.Stats{}, documents.Public(err)
+	}
+	first, err := s.db.Range(ctx, broker.Query{Index: life.Deadlines, N: 1})
+	if err != nil {
+		return bridge.Stats{}, documents.Public(err)
+	}
+	jobs, dead, lag, err := s.db.Work(ctx)
+	if err != nil {
+		return bridge.Stats{}, documents.Public(err)
+	}
+	now := s.db.Now()
+	out := bridge.Stats{Waiting: s.hub.waiting(), Pending: int64(pending), Jobs: int64(jobs), Dead: int64(dead), Lag: lag}
+	if len(first) > 0 {
+		out.Overdue = max(0, now.Sub(first[0].At))
+	}
+	for _, id := range ids {
+		out.Ages = append(out.Ages, max(0, now.Sub(bridge.ID(id).Time())))
+	}
+	if len(out.Ages) > 0 {
+		out.Weight = float64(out.Pending) / float64(len(out.Ages))
+	}
+	return out, nil
+}
+
+// agesRead is the maximum number of IDs that Stats reads.
+const agesRead = 8000
