@@ -29,24 +29,28 @@ func TestReceiveExclusively(t *testing.T) {
 		o := newOffice(t, func(o *Options) { o.Platforms = []bridge.Platform{only} })
 		o.store.Lease(t, "receive:account", "there")
 		ctx, stop := context.WithCancel(t.Context())
+		pass := func() {
+			time.Sleep(2 * leaseRenew)
+			synctest.Wait() // a renewal at this very moment is over
+		}
 		done := make(chan struct{})
 		go func() { defer close(done); o.receiver.receive(ctx, only, nil) }()
-		time.Sleep(2 * leaseRenew)
+		pass()
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("it is %s, with %d receiving; want standby", h.State, running.Load())
 		}
 		o.store.Lease(t, "receive:account", "")
-		time.Sleep(2 * leaseRenew)
+		pass()
 		if h := o.Health()["only"]; h.State == bridge.HealthStandby || running.Load() != 1 {
 			t.Errorf("it is %s, with %d receiving; want one", h.State, running.Load())
 		}
 		o.store.Lease(t, "receive:account", "there")
-		time.Sleep(2 * leaseRenew)
+		pass()
 		if h := o.Health()["only"]; h.State != bridge.HealthStandby || running.Load() != 0 {
 			t.Errorf("after its lease was lost, it is %s, with %d receiving", h.State, running.Load())
 		}
 		o.store.Lease(t, "receive:account", "")
-		time.Sleep(2 * leaseRenew)
+		pass()
 		stop()
 		<-done
 		if who := o.store.Holder(t, "receive:account"); who != "" {
