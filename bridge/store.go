@@ -12,16 +12,11 @@ type Awaited func() (*Record, error)
 type Opening struct {
 	Interaction Interaction
 	Identity    Identity
-	// Timeout is the response of the interaction at its deadline.
-	Timeout Response
 	// Failures holds, by index of the destination, the reasons that nod cannot
 	// reach it.
 	Failures map[int]string
 	// Response is set if nod does not have to ask anyone.
 	Response *Response
-	// AfterHold is the response of a deferred interaction at the end of its
-	// hold time.
-	AfterHold Response
 	// Queued means that the interaction is deferred from the start.
 	Queued bool
 	// Awaited means that the caller calls Await next. This saves a round trip

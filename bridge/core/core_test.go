@@ -21,7 +21,7 @@ type opener = stored.Opener
 var (
 	bubble, each, onRedis = stored.Bubble, stored.Each, stored.OnRedis
 	noError, opening      = stored.NoError, stored.Opening
-	open, yes, expired    = stored.Open, stored.Yes, stored.Expired
+	open, yes             = stored.Open, stored.Yes
 	pass                  = stored.Pass
 )
 

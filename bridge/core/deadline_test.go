@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -12,7 +11,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
-	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
@@ -108,13 +106,6 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 			spoil:  func(_ *testing.T, s *spoiled) { s.db.refuses = s.refused },
 			repair: func(_ *testing.T, s *spoiled) { s.db.refuses = nil },
 		},
-		"no receipt": {
-			spoil: func(t *testing.T, s *spoiled) {
-				t.Helper()
-				s.Sign(must[*proof.Signer](t)(proof.NewSigner(bytes.Repeat([]byte{5}, 32))))
-			},
-			repair: func(_ *testing.T, s *spoiled) { s.Sign(nil) },
-		},
 		"another key": { // the daemon does not have the new one yet
 			spoil:  func(_ *testing.T, s *spoiled) { s.seals.Use([][]byte{[]byte("other")}) },
 			repair: func(_ *testing.T, s *spoiled) { s.seals.Use([][]byte{[]byte("other"), []byte("key")}) },
@@ -125,7 +116,6 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 			onFaulty(t, func(t *testing.T, s *spoiled) {
 				for range bad {
 					o := opening(t, "", nil)
-					o.Timeout.State, o.Timeout.Assurance = bridge.StateApproved, bridge.AssurancePasskey // no one signed it
 					s.ids[string(o.Interaction.ID)] = true
 					if _, _, err := s.Open(t.Context(), o); err != nil {
 						t.Fatal(err)
@@ -181,7 +171,7 @@ func TestDeferralsWithoutMemory(t *testing.T) {
 	t.Parallel()
 	onFaulty(t, func(t *testing.T, s *spoiled) {
 		o := opening(t, "", nil)
-		o.Timeout.State, o.Interaction.Hold, o.AfterHold = bridge.StatePending, bridge.Duration(time.Hour), expired()
+		o.Interaction.OnTimeout, o.Interaction.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Hour)
 		if _, _, err := s.Open(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

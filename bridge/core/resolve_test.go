@@ -175,7 +175,7 @@ func TestAtTheDeadline(t *testing.T) {
 		s := daemon("n1")
 		soon := func(i *bridge.Interaction) { i.Session, i.Deadline = "s", i.Created.Add(50*time.Millisecond) }
 		queued, silent := opening(t, "", soon), opening(t, "", soon)
-		queued.Timeout.State, queued.Interaction.Hold, queued.AfterHold = bridge.StatePending, bridge.Duration(time.Hour), expired()
+		queued.Interaction.OnTimeout, queued.Interaction.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Hour)
 		for _, o := range []bridge.Opening{queued, silent} {
 			if _, _, err := s.Open(t.Context(), o); err != nil {
 				t.Fatal(err)
@@ -278,30 +278,6 @@ func TestNewerDocuments(t *testing.T) {
 		}
 		if n := must[int](t)(s.DB.Count(t.Context(), life.Deadlines, time.Time{})); n != 200 {
 			t.Errorf("%d deadlines are left", n)
-		}
-	})
-}
-
-// TestTimeoutResponse checks that a request ends at its deadline with the response
-// that its opening stored.
-func TestTimeoutResponse(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, daemon opener) {
-		s := daemon("n")
-		for _, reason := range []string{"", "no one answered in time"} {
-			o := opening(t, "", nil)
-			o.Timeout.Reason, o.Timeout.Digest = reason, o.Interaction.Digest
-			r, _, err := s.Open(t.Context(), o)
-			noError(t, err)
-			pass(t, time.Minute)
-			if over, _, err := s.Expire(t.Context(), 10); err != nil || len(over) != 1 {
-				t.Fatal(over, err)
-			}
-			want := o.Timeout
-			want.At = r.Interaction.Deadline
-			if d := cmp.Diff(&want, must[bridge.Record](t)(s.Load(t.Context(), o.Interaction.ID)).Response); d != "" {
-				t.Errorf("the response: %s", d)
-			}
 		}
 	})
 }

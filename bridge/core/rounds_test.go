@@ -27,8 +27,8 @@ func again(t *testing.T, r bridge.Record) bridge.Opening {
 	}
 	i.ID = must[bridge.ID](t)(bridge.NewID())
 	return bridge.Opening{
-		Interaction: i, Timeout: expired(),
-		Superseded: bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
+		Interaction: i,
+		Superseded:  bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
 	}
 }
 

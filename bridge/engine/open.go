@@ -109,9 +109,7 @@ func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 // reachability.
 func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 	i.RequestKey = id.Key
-	return bridge.Opening{Interaction: i, Identity: id, Timeout: timeoutResponse(i), AfterHold: bridge.Response{
-		State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, Digest: i.Digest, Reason: "no one answered while it was deferred",
-	}}
+	return bridge.Opening{Interaction: i, Identity: id}
 }
 
 func (op *Openings) store(ctx context.Context, d *Draft) (bridge.Record, error) {

@@ -38,22 +38,3 @@ func overtaken(i bridge.Interaction, why string) *bridge.Response {
 		At: time.Now().UTC().Truncate(time.Millisecond), Digest: i.Digest,
 	}
 }
-
-// timeoutResponse returns the response at the deadline.
-func timeoutResponse(i bridge.Interaction) bridge.Response {
-	if i.Kind == bridge.KindNotice {
-		return bridge.Response{State: bridge.StateUndeliverable, Reason: "the notice could not be shown in time", Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
-	}
-	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
-	switch i.OnTimeout {
-	case bridge.OnTimeoutDeny:
-		r.State, r.Reason = bridge.StateDenied, "no one answered in time"
-	case bridge.OnTimeoutPending:
-		r.State = bridge.StatePending
-	case bridge.OnTimeoutDefault:
-		i.Initial = nil // initial values are not defaults
-		defaults, _ := i.Respond(nil)
-		r.State, r.Reason, r.Answers = bridge.StateAnswered, "no one answered in time, so the defaults apply", defaults.Answers
-	}
-	return r
-}

@@ -14,7 +14,7 @@ func TestUnnamedCallers(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
-	turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(now, retention)
+	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now, retention)
 	const callers = 1000 // and the one that opened it
 	caller := life.Caller{Name: bridge.Anyone}
 	for range callers {

@@ -45,7 +45,9 @@ func TestDeadlineComesFirst(t *testing.T) {
 		"an amendment":               func(t *life.Turn) { t.Mark(bridge.Mark{Amended: &bridge.Amendment{Interaction: t.Body}}) },
 		"the last destination fails": func(t *life.Turn) { t.Mark(bridge.Mark{Failed: &bridge.Failed{Reason: "gone"}}) },
 	} {
-		for _, end := range []bridge.State{bridge.StateDenied, bridge.StateExpired, bridge.StatePending} {
+		for onTimeout, end := range map[bridge.OnTimeout]bridge.State{
+			bridge.OnTimeoutDeny: bridge.StateDenied, bridge.OnTimeoutExpire: bridge.StateExpired, bridge.OnTimeoutPending: bridge.StatePending,
+		} {
 			t.Run(name+", "+string(end), func(t *testing.T) {
 				t.Parallel()
 				now := time.UnixMilli(1_800_000_000_000).UTC()
@@ -54,10 +56,8 @@ func TestDeadlineComesFirst(t *testing.T) {
 					Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}},
 					Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
 				}
-				i.Hold = bridge.Duration(time.Hour)
-				timeout := expired()
-				timeout.State = end
-				d := opened(t, bridge.Opening{Interaction: i, Timeout: timeout, AfterHold: expired()}, now)
+				i.Hold, i.OnTimeout = bridge.Duration(time.Hour), onTimeout
+				d := opened(t, bridge.Opening{Interaction: i}, now)
 				turn := d.Begin(i.Deadline.Add(20*time.Millisecond), retention)
 				rule(turn)
 				if end == bridge.StatePending {
@@ -68,6 +68,44 @@ func TestDeadlineComesFirst(t *testing.T) {
 					t.Errorf("it is %q at %s: %+v", turn.Life.State, turn.Life.At, turn.Life.Response)
 				}
 			})
+		}
+	}
+}
+
+// TestSilence checks the response of an interaction that no one answers.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	for name, c := range map[string]struct {
+		ask      bridge.Ask
+		deferred bool
+		state    bridge.State
+		reason   string
+		answers  string
+	}{
+		"expires":  {ask: bridge.Ask{Kind: bridge.KindApproval}, state: bridge.StateExpired},
+		"denies":   {ask: bridge.Ask{Kind: bridge.KindApproval, OnTimeout: bridge.OnTimeoutDeny}, state: bridge.StateDenied, reason: "no one answered in time"},
+		"a notice": {ask: bridge.Ask{Kind: bridge.KindNotice, OnTimeout: bridge.OnTimeoutPending}, state: bridge.StateUndeliverable, reason: "the notice could not be shown in time"},
+		"deferred": {
+			ask: bridge.Ask{Kind: bridge.KindApproval, OnTimeout: bridge.OnTimeoutDeny}, deferred: true,
+			state: bridge.StateExpired, reason: "no one answered while it was deferred",
+		},
+		"defaults, but no initial values": {
+			ask: bridge.Ask{
+				Kind: bridge.KindAsk, OnTimeout: bridge.OnTimeoutDefault, Initial: map[string]bridge.Answer{"q": bridge.TextAnswer("c")},
+				Questions: []bridge.Question{{ID: "q", Widget: bridge.WidgetText, Default: new(bridge.TextAnswer("b"))}},
+			},
+			state: bridge.StateAnswered, reason: "no one answered in time, so the defaults apply", answers: "b",
+		},
+	} {
+		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: c.ask, Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
+		i.Hold = bridge.Duration(time.Hour)
+		d := opened(t, bridge.Opening{Interaction: i, Queued: c.deferred}, now)
+		turn := d.Begin(d.Life.Deadline, retention)
+		turn.Expire()
+		r := turn.Life.Response
+		if r == nil || r.State != c.state || r.Reason != c.reason || !r.At.Equal(d.Life.Deadline) || r.Digest != "d" || r.Answers["q"].Text != c.answers {
+			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }
@@ -93,7 +131,7 @@ func TestResolvedAt(t *testing.T) {
 		"a failover lost it":   {"receipt", nil, signed},
 		"both have signed":     {"receipt", &bridge.Assertion{}, signed},
 	} {
-		turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(resolved, retention)
+		turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(resolved, retention)
 		yes := bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}, At: signed, Assertion: c.by}
 		turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: yes, Receipt: c.receipt})
 		if r := turn.Life.Response; r == nil || !r.At.Equal(c.want) {
@@ -112,7 +150,7 @@ func TestGuardedCards(t *testing.T) {
 		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}, {Platform: "chat", Channel: "D"}}},
 		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
 	}
-	turn := opened(t, bridge.Opening{Interaction: i, Timeout: expired()}, now).Begin(now.Add(time.Second), retention)
+	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now.Add(time.Second), retention)
 	turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}}})
 	c, err := turn.Change()
 	if err != nil {

@@ -22,14 +22,6 @@ type Life struct {
 	Deadline time.Time    `json:"deadline"`
 	// KeptUntil is the time until which the documents are kept.
 	KeptUntil time.Time `json:"until"`
-	// AtDeadline is the state at the deadline, and Timeout is the response at
-	// the deadline. The state StatePending means that the interaction is
-	// deferred for the duration Hold. AfterHold is the response at the end of
-	// that duration.
-	AtDeadline bridge.State     `json:"after"`
-	Timeout    *bridge.Response `json:"timeout,omitempty"`
-	AfterHold  *bridge.Response `json:"after_hold,omitempty"`
-	Hold       time.Duration    `json:"hold,omitempty"`
 	// FrontEnds means that front ends can answer even if no destination can be
 	// reached. Limited means that the interaction counts toward the pending
 	// interactions of its agent. Hooks is the number of messages to send when

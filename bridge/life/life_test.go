@@ -93,12 +93,12 @@ func (w *world) opening() *life.Opening {
 		i.Webhooks = []string{"w"}
 	}
 	o := bridge.Opening{
-		Interaction: i, Timeout: expired(), AfterHold: expired(), MaxPending: 3 * w.pick("limited", 2), FrontEnds: w.chance(3),
+		Interaction: i, MaxPending: 3 * w.pick("limited", 2), FrontEnds: w.chance(3),
 		Superseded: bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
 	}
 	switch {
 	case w.chance(6):
-		o.Timeout.State, o.Interaction.Hold = bridge.StatePending, bridge.Duration(time.Duration(1+w.pick("hold", 100))*time.Minute)
+		o.Interaction.OnTimeout, o.Interaction.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Duration(1+w.pick("hold", 100))*time.Minute)
 	case w.chance(8):
 		o.Response = &bridge.Response{State: bridge.StateDenied, Annotations: map[string]bridge.Annotation{}}
 	}

@@ -198,12 +198,9 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	t.Body.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	t.Body.Created, t.Body.Deadline = now, now.Add(timeout)
 	t.Life = Life{
-		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, KeptUntil: t.Body.Deadline.Add(retention), AtDeadline: o.Timeout.State, Timeout: &o.Timeout,
-		Hold: time.Duration(i.Hold), FrontEnds: o.FrontEnds, Limited: o.MaxPending > 0, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
+		Agent: i.Agent, Session: i.Session, Created: now, Deadline: t.Body.Deadline, KeptUntil: t.Body.Deadline.Add(retention),
+		FrontEnds: o.FrontEnds, Limited: o.MaxPending > 0, Hooks: i.Closings(), Correlation: correlation(i), Root: i.Root,
 		Failures: maps.Clone(o.Failures), Revision: 1, Callers: []Caller{me},
-	}
-	if i.Session != "" || o.Timeout.State == bridge.StatePending { // only interactions of a session can be deferred
-		t.Life.AfterHold = &o.AfterHold
 	}
 	t.change.Replicated = true
 	if i.Session != "" {
@@ -239,7 +236,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 		}
 	}
 	if o.Queued {
-		t.deferAt(now, t.Life.Hold)
+		t.deferAt(now, time.Duration(i.Hold))
 	}
 }
 

@@ -66,7 +66,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 func (t *Turn) extend(wait time.Duration) {
 	l := &t.Life
 	t.change.Urgent, t.change.Replicated = !t.fresh, true // an interaction that is being opened can be refused
-	l.Deadline, l.AtDeadline = t.now.Add(wait), bridge.StateExpired
+	l.Deadline = t.now.Add(wait)
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
 	t.keepUntil(l.Deadline.Add(t.keep))
@@ -88,7 +88,7 @@ func (t *Turn) keepUntil(until time.Time) {
 // deferAt defers a pending interaction at a time. The interaction stays open
 // for its hold time, and its agent stops waiting.
 func (t *Turn) deferAt(at time.Time, hold time.Duration) {
-	t.Life.Queued, t.Life.Timeout, t.Over = at, t.Life.AfterHold, true
+	t.Life.Queued, t.Over = at, true
 	t.bump()
 	t.extend(hold)
 	t.editAll(0)
@@ -105,17 +105,32 @@ func (t *Turn) Expire() Verdict {
 		return Kept
 	}
 	t.change.From = l.Deadline
-	if l.AtDeadline == bridge.StatePending {
-		t.deferAt(l.Deadline, l.Hold)
+	if l.Queued.IsZero() && t.Body.OnTimeout == bridge.OnTimeoutPending && t.Body.Kind != bridge.KindNotice {
+		t.deferAt(l.Deadline, time.Duration(t.Body.Hold))
 		return Done
 	}
-	var resp bridge.Response
-	if l.Timeout != nil {
-		resp = *l.Timeout
-	}
-	resp.State = l.AtDeadline
-	t.resolve(resp, l.Deadline, "timeout")
+	t.resolve(t.silence(), l.Deadline, "timeout")
 	return Done
+}
+
+// silence returns the response of an interaction that no one has answered by its
+// deadline.
+func (t *Turn) silence() bridge.Response {
+	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
+	i := t.Body
+	switch {
+	case !t.Life.Queued.IsZero():
+		r.Reason = "no one answered while it was deferred"
+	case i.Kind == bridge.KindNotice:
+		r.State, r.Reason = bridge.StateUndeliverable, "the notice could not be shown in time"
+	case i.OnTimeout == bridge.OnTimeoutDeny:
+		r.State, r.Reason = bridge.StateDenied, "no one answered in time"
+	case i.OnTimeout == bridge.OnTimeoutDefault:
+		i.Initial = nil // initial values are not defaults
+		defaults, _ := i.Respond(nil)
+		r.State, r.Reason, r.Answers = bridge.StateAnswered, "no one answered in time, so the defaults apply", defaults.Answers
+	}
+	return r
 }
 
 // due expires the interaction if its deadline has passed. Otherwise, it makes

@@ -42,8 +42,7 @@ func (b *harness) opening() (bridge.Opening, error) {
 		Digest:   strings.Repeat("0", 64),
 		Content:  strings.Repeat("1", 64),
 	}
-	silence := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}, At: i.Deadline, Digest: i.Digest}
-	return bridge.Opening{Interaction: i, Timeout: silence, AfterHold: silence, Awaited: true}, nil
+	return bridge.Opening{Interaction: i, Awaited: true}, nil
 }
 
 func yes(id bridge.ID) bridge.Settlement {

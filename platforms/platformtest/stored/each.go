@@ -90,12 +90,7 @@ func Opening(t *testing.T, key string, change func(*bridge.Interaction)) bridge.
 		change(&i)
 	}
 	i.ID = Must[bridge.ID](t)(bridge.NewID())
-	return bridge.Opening{Interaction: i, Identity: bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest), Timeout: Expired()}
-}
-
-// Expired returns the response of a request that no one answered.
-func Expired() bridge.Response {
-	return bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
+	return bridge.Opening{Interaction: i, Identity: bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest)}
 }
 
 // Open opens an approval and returns its record.
