@@ -2,7 +2,7 @@ package core
 
 import (
 	"context"
-	"hash/maphash"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +18,7 @@ const (
 	verifyAfter = time.Second
 	verifyTimes = 3
 	verifyEvery = 250 * time.Millisecond
+	verifyBatch = 100 // number of decisions that are checked together
 )
 
 // verifier reads recent decisions and votes of this process a few times. If the
@@ -37,7 +38,6 @@ type checked struct {
 	also       []Also
 	recorded   time.Time // when it was recorded, or shortly before
 	version    int64     // of the life document that has it
-	value      uint64    // hash of its value
 	amended    int       // number of amendments at that time
 	at         time.Time // time of the next check
 	looks      int
@@ -47,7 +47,7 @@ func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 
 // add adds the decisions and votes in documents.
 func (v *verifier) add(c checked, d *life.Docs) {
-	c.version, c.value, c.amended = d.LifeDoc.Version, maphash.Bytes(hashes, d.LifeDoc.Value), d.Life.Amended
+	c.version, c.amended = d.LifeDoc.Version, d.Life.Amended
 	if !d.Life.At.IsZero() {
 		c.recorded = d.Life.At // also after a repetition
 	}
@@ -64,16 +64,11 @@ func (c *checked) id() bridge.ID {
 	return c.settlement.ID
 }
 
-// hashes computes the hashes of values that the verifier compares. The seed
-// differs in each process, so no one can construct another value with the same
-// hash.
-var hashes = maphash.MakeSeed()
-
 // lost reports whether a life lacks the decision or the vote. Even a later
 // version can lack it, if a failover dropped it and someone changed the life
 // afterward.
 func (c *checked) lost(d broker.Doc) bool {
-	if d.Exists() && d.Problem == "" && maphash.Bytes(hashes, d.Value) == c.value {
+	if d.Version == c.version {
 		return false // this is the document that this process stored
 	}
 	l, err := life.Decode(d)
@@ -89,7 +84,7 @@ func (c *checked) lost(d broker.Doc) bool {
 // run checks decisions until ctx ends.
 func (v *verifier) run(ctx context.Context) {
 	for bridge.Pause(ctx, verifyEvery) {
-		if due := v.due(); len(due) > 0 {
+		for due := range slices.Chunk(v.due(), verifyBatch) {
 			v.look(ctx, due)
 		}
 	}
@@ -107,19 +102,15 @@ func (v *verifier) due() []*checked {
 	return due
 }
 
-// look reads each decision again and restores lost ones. It checks every
-// decision, because a failover may have lost an earlier decision even if the
-// database has a later one, which was made after the failover.
+// look compares the version of each decision with the database, and restores lost
+// decisions. It checks every decision, because a failover may have lost an earlier
+// decision even if the database has a later one, which was made after the failover.
 func (v *verifier) look(ctx context.Context, due []*checked) {
-	keys := make([]broker.Key, len(due))
-	for n, c := range due {
-		keys[n] = life.Key(c.id())
-	}
-	docs, err := v.in.db.Get(ctx, keys...)
-	for n, c := range due {
+	found, err := v.changed(ctx, due)
+	for _, c := range due {
 		if err == nil {
 			c.looks++
-			if c.lost(docs[n]) {
+			if d, changed := found[life.Key(c.id())]; changed && c.lost(d) {
 				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
 				if v.again(ctx, c) {
 					continue // recording the decision has added it to the recent ones
@@ -133,6 +124,25 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 			v.mu.Unlock()
 		}
 	}
+}
+
+// changed returns the current documents of the interactions if one of them has another
+// version than this process stored.
+func (v *verifier) changed(ctx context.Context, due []*checked) (map[broker.Key]broker.Doc, error) {
+	same := broker.Change{Urgent: true}
+	for _, c := range due {
+		same.If = append(same.If, broker.Version{Key: life.Key(c.id()), Version: c.version})
+	}
+	_, err := v.in.db.Do(ctx, same)
+	var stale *broker.Stale
+	if !errors.As(err, &stale) {
+		return nil, err
+	}
+	found := map[broker.Key]broker.Doc{}
+	for _, d := range stale.Docs {
+		found[d.Key] = d
+	}
+	return found, nil
 }
 
 // again records a decision or a vote again, and reports whether that was
