@@ -91,19 +91,3 @@ func (i inbound) clicked(ctx context.Context, in payload) reaction {
 func (i inbound) actor(in payload) bridge.Actor {
 	return bridge.Actor{Platform: i.name, User: in.User.ID, Name: platforms.DisplayName(in.User.Name, in.User.Username)}
 }
-
-// closeStale redraws a clicked card that the outbox does not redraw. Either its
-// request was closed earlier, or the record names another card because the
-// response to the first post was lost and nod posted a second card.
-func (i inbound) closeStale(ctx context.Context, clicked bridge.MessageRef, v bridge.Verdict) {
-	if v.View == nil || clicked == (bridge.MessageRef{}) {
-		return
-	}
-	known := v.View.Record.Messages[v.View.Destination]
-	if v.Kind != bridge.VerdictLate && (v.Kind != bridge.VerdictSettled || known.Message == clicked.Message) {
-		return
-	}
-	if err := platforms.Redraw(ctx, i.sink, clicked, *v.View, i.cards.Update); err != nil {
-		i.log.Warn("stale card not closed", "platform", i.name, "error", err)
-	}
-}

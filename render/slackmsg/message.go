@@ -1,12 +1,9 @@
 // Path of a click: update.go of bridge/engine → this file, the last one.
-// Path of a request: post.go of bridge/engine → this file, the last one.
+// Path of a request: post.go of bridge/engine → this file → pending.go.
 
 package slackmsg
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/slack-go/slack"
 
 	"github.com/nodbridge/nod/bridge"
@@ -31,22 +28,22 @@ type Message struct {
 func Build(v bridge.View) (Message, error) {
 	i := v.Record.Interaction
 	if c := render.NewCard(v, describedOnCard(i)); c.Whole {
-		if m, whole := build(v, c, maxMessage); whole && labeled(m.Blocks, subject(i, c)) {
+		if m, whole := build(v, c, maxMessage); whole && finish(m.Blocks, subject(i, c)) {
 			return m, nil
 		}
 	}
 	c := render.NewCard(v, listedOnCard(i))
 	for _, limit := range []int{maxMessage, 4000, 1500, 500, 120} {
-		if m, _ := build(v, c, limit); labeled(m.Blocks, subject(i, c)) {
+		if m, _ := build(v, c, limit); finish(m.Blocks, subject(i, c)) {
 			return m, nil
 		}
 	}
 	return Message{}, bridge.Errorf(bridge.CodeUnsupported, "slack: the card is too long (limit %d characters)", maxMessage)
 }
 
-// labeled reports whether the blocks fit a message. If they do, it adds what
+// finish reports whether the blocks fit a message. If they do, it adds what
 // screen readers read about their buttons, as far as there is room.
-func labeled(blocks []slack.Block, subject string) bool {
+func finish(blocks []slack.Block, subject string) bool {
 	room := maxMessage - measure(blocks)
 	if room < 0 {
 		return false
@@ -101,35 +98,6 @@ func (m *Message) closed(v bridge.View, c render.Card, whole bool) {
 	}
 }
 
-// open adds the end of a pending card: its notes, its deadline and its controls.
-// A card that hides its request has only the control that opens the dialog.
-func (m *Message) open(v bridge.View, c render.Card, body []render.Block, whole bool) {
-	i, id := v.Record.Interaction, blockID(v)
-	if v.Hides() {
-		m.Refused = reviewable(v)
-	} else if !whole || needsDialog(i) {
-		m.Refused = dialog(v, answering(v))
-	}
-	fits := m.Refused == nil
-	if !v.Hides() && (!whole || !fits) {
-		m.Blocks = append(m.Blocks, shortened(v, c, body, id, whole, fits)...)
-	}
-	m.Blocks = append(append(m.Blocks, notes(v, id)...), origin(c, id), due(c, id))
-	if v.Waiting {
-		return
-	}
-	m.Blocks = append(m.Blocks, controls(v, id, whole, fits)...)
-	if v.Hides() {
-		return
-	}
-	if i.Declinable {
-		m.Blocks = append(m.Blocks, decline(v, id))
-	}
-	if _, inMenu := overflow(v, fits); !inMenu {
-		m.Blocks = append(m.Blocks, extras(v, id)...)
-	}
-}
-
 // blockID returns the end of the IDs of a card's blocks. A client keeps the
 // values that a person entered while the ID of a block stays the same. The IDs
 // therefore change with the content, but not with a vote or a reminder.
@@ -138,30 +106,4 @@ func blockID(v bridge.View) string { return v.Record.Interaction.ID.Short() + "-
 // origin returns the line that says who asks.
 func origin(c render.Card, id string) slack.Block {
 	return slack.NewContextBlock("from-"+id, plain(c.From, maxSection))
-}
-
-// notes returns the lines about the state of a request.
-func notes(v bridge.View, id string) []slack.Block {
-	var out []slack.Block
-	for n, note := range render.Notes(v) {
-		out = append(out, slack.NewContextBlock("note"+strconv.Itoa(n)+"-"+id, plain(note, maxSection)))
-	}
-	return out
-}
-
-// due returns the line with the deadline and the people who can answer.
-func due(c render.Card, id string) slack.Block {
-	var b strings.Builder
-	for _, s := range c.Due {
-		switch {
-		case s.Mention != nil:
-			b.WriteString(mention(*s.Mention))
-		case s.Time != 0:
-			b.WriteString(dateMarkup(s))
-		default:
-			b.WriteString(Escape(s.Text))
-		}
-	}
-	text := render.Cut(b.String(), maxSection, cost)
-	return slack.NewContextBlock("until-"+id, &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true})
 }
