@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
@@ -242,7 +243,7 @@ func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 // either waits with Await or with AwaitThen.
 func (s *storm) either(ctx context.Context, b *stored.Store, id bridge.ID) (*bridge.Record, error) {
 	if s.rand.IntN(2) == 0 {
-		return b.Await(ctx, id)
+		return core.Await(ctx, b, id)
 	}
 	o := <-awaitThen(ctx, b, id)
 	return o.rec, o.err

@@ -78,12 +78,10 @@ type Interactions interface {
 	// Delivered stores that the agent has received the response of a closed
 	// record.
 	Delivered(context.Context, bridge.Record) error
-	// Await returns once the interaction is over; see Record.Over. If ctx
-	// ends first, it returns ctx's error. Callers share the record and must
-	// not change it.
-	Await(context.Context, bridge.ID) (*bridge.Record, error)
-	// AwaitThen is Await for a caller that has no goroutine to wait with. It
-	// returns at once, and calls then exactly once, on a goroutine of its own.
+	// AwaitThen calls then once the interaction is over; see Record.Over. If ctx
+	// ends first, the result is ctx's error. AwaitThen returns at once, and calls then
+	// exactly once, on a goroutine of its own. Callers share the record and must not
+	// change it.
 	AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited))
 	// Retention is the time for which closed interactions are kept.
 	Retention() time.Duration

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -85,7 +86,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 		results := make(chan *bridge.Record, 6)
 		for n := range 6 {
 			go func() {
-				got, err := nodes[n%2].Await(t.Context(), r.Interaction.ID)
+				got, err := core.Await(t.Context(), nodes[n%2], r.Interaction.ID)
 				if err != nil {
 					t.Error(err)
 				}
@@ -136,7 +137,7 @@ func TestUndeliverable(t *testing.T) {
 		if got.State != bridge.StateUndeliverable || got.Response.Reason != "token revoked" {
 			t.Fatalf("%s %+v", got.State, got.Response)
 		}
-		if _, err := s.Await(t.Context(), id); err != nil {
+		if _, err := core.Await(t.Context(), s, id); err != nil {
 			t.Error(err)
 		}
 	})
@@ -296,7 +297,7 @@ func TestWakesAfterClose(t *testing.T) {
 		noError(t, s.Close())
 		for _, id := range []bridge.ID{o.Interaction.ID, other} {
 			done := make(chan error, 1)
-			go func() { _, err := s.Await(t.Context(), id); done <- err }()
+			go func() { _, err := core.Await(t.Context(), s, id); done <- err }()
 			synctest.Wait()
 			select {
 			case err := <-done:

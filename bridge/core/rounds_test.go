@@ -124,7 +124,7 @@ func TestLateAnswers(t *testing.T) {
 			if q := mark(t, s, id, bridge.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
 				t.Fatalf("%+v", q)
 			}
-			if got := must[*bridge.Record](t)(s.Await(t.Context(), id)); got.State != bridge.StatePending {
+			if got := must[*bridge.Record](t)(core.Await(t.Context(), s, id)); got.State != bridge.StatePending {
 				t.Errorf("a waiter saw %s", got.State)
 			}
 			approve(t, s, id)

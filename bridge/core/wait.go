@@ -32,12 +32,10 @@ type hub struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	waiters map[bridge.ID][]waiter
-	// reserved holds the waiters of callers that have opened an interaction and
-	// are about to wait for it.
-	reserved map[bridge.ID]reservation
+	mu       sync.Mutex
+	closed   bool
+	waiters  map[bridge.ID][]waiter
+	reserved map[bridge.ID]*reservation
 	count    int
 }
 
@@ -46,23 +44,18 @@ type hub struct {
 // hub.
 type waiter interface{ wake(*bridge.Record) }
 
-// sleeper is the waiter of a goroutine. It stores one wake-up.
-type sleeper chan *bridge.Record
-
-func (s sleeper) wake(rec *bridge.Record) {
-	select {
-	case s <- rec:
-	default:
-	}
-}
-
+// reservation is the waiter of a caller that has opened an interaction and is about to
+// wait for it. It keeps the last wake-up for the caller. The hub's mutex protects it.
 type reservation struct {
-	sleeper
-	at time.Time
+	woken bool
+	rec   *bridge.Record
+	at    time.Time
 }
+
+func (r *reservation) wake(rec *bridge.Record) { r.woken, r.rec = true, rec }
 
 func newHub(s *shared) *hub {
-	return &hub{shared: s, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]reservation{}}
+	return &hub{shared: s, waiters: map[bridge.ID][]waiter{}, reserved: map[bridge.ID]*reservation{}}
 }
 
 // start starts the background work. It reads the position in the journal first,
@@ -172,11 +165,9 @@ func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	}
 	delete(h.reserved, id)
 	all := h.waiters[id]
-	all[slices.Index(all, waiter(r.sleeper))] = w
-	select {
-	case rec := <-r.sleeper:
-		w.wake(rec)
-	default:
+	all[slices.Index(all, waiter(r))] = w
+	if r.woken {
+		w.wake(r.rec)
 	}
 	return true
 }
@@ -186,8 +177,8 @@ func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 func (h *hub) reserve(id bridge.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := reservation{make(sleeper, 1), time.Now()}
-	h.add(id, r.sleeper)
+	r := &reservation{at: time.Now()}
+	h.add(id, r)
 	h.reserved[id] = r
 }
 
@@ -198,7 +189,7 @@ func (h *hub) drop(id bridge.ID) {
 	delete(h.reserved, id)
 	h.mu.Unlock()
 	if ok {
-		h.remove(id, r.sleeper)
+		h.remove(id, r)
 	}
 }
 
@@ -259,32 +250,14 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	}
 }
 
-// Await implements Interactions: it registers, then reads, then sleeps until
-// woken.
-func (in *interactions) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	ch := make(sleeper, 1)
-	registered := in.hub.enter(id, ch)
-	defer in.hub.remove(id, ch)
-	for {
-		if !registered {
-			if rec, err := in.look(ctx, id); rec != nil || err != nil {
-				return rec, err
-			}
-		}
-		registered = true
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case rec := <-ch:
-			if in.hub.isClosed() {
-				return nil, stopping(id)
-			}
-			if rec != nil && rec.Over() {
-				return rec, nil
-			}
-			registered = false
-		}
-	}
+// Await is AwaitThen for a caller that sleeps until the result is there.
+func Await(ctx context.Context, in interface {
+	AwaitThen(context.Context, bridge.ID, func(bridge.Awaited))
+}, id bridge.ID,
+) (*bridge.Record, error) {
+	done := make(chan bridge.Awaited, 1)
+	in.AwaitThen(ctx, id, func(end bridge.Awaited) { done <- end })
+	return (<-done)()
 }
 
 func stopping(id bridge.ID) error {
@@ -331,7 +304,8 @@ type callback struct {
 	over  bool
 }
 
-// AwaitThen implements Interactions.
+// AwaitThen implements Interactions: it registers, then reads, and reads again when it
+// is woken without a record.
 func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
 	cb := &callback{in: in, ctx: ctx, id: id, then: then, busy: true}
 	registered := in.hub.enter(id, cb)

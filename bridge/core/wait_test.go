@@ -99,7 +99,7 @@ func TestWakeUpIsNotLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			go func() { _, _, _ = b.Settle(t.Context(), yes(o.Interaction.ID, "U1")) }()
-			if got := must[*bridge.Record](t)(a.Await(t.Context(), o.Interaction.ID)); got.State != bridge.StateApproved {
+			if got := must[*bridge.Record](t)(core.Await(t.Context(), a, o.Interaction.ID)); got.State != bridge.StateApproved {
 				t.Errorf("it is %s", got.State)
 			}
 		}

@@ -140,7 +140,7 @@ func (e *Engine) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, erro
 // ends first, Await returns nil with ctx's error, and the interaction stays
 // unchanged. For a record that does not verify, it also returns CodeForbidden.
 func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	return e.reader.await(ctx, id)
+	return core.Await(ctx, e, id)
 }
 
 // AwaitThen is Await for a caller that has no goroutine for waiting. It returns

@@ -33,15 +33,6 @@ func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 	return r, r.Trusted()
 }
 
-// await implements Engine.Await.
-func (re *reader) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
-	r, err := re.records.Await(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return r, re.received(ctx, r)
-}
-
 // awaitThen implements Engine.AwaitThen.
 func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
 	re.records.AwaitThen(ctx, id, func(result bridge.Awaited) {

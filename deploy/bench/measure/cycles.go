@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // openFor is the time for which a request is open. It is longer than a run, in
@@ -139,7 +140,7 @@ func (b *harness) complete(ctx context.Context, o bridge.Opening) error {
 		_, _, err := b.store.Settle(ctx, yes(id))
 		settled <- err
 	})
-	rec, err := b.store.Await(ctx, id)
+	rec, err := core.Await(ctx, b.store, id)
 	if err = errors.Join(err, <-settled); err == nil && rec.State != bridge.StateApproved {
 		err = bridge.Errorf(bridge.CodeInternal, "a cycle ended %s", rec.State)
 	}
@@ -252,7 +253,7 @@ func (b *harness) unblock(ctx context.Context) (float64, error) {
 		}
 		woken := make(chan time.Time, 1)
 		go func() {
-			if _, err := b.store.Await(ctx, id); err == nil {
+			if _, err := core.Await(ctx, b.store, id); err == nil {
 				woken <- time.Now()
 			}
 			close(woken)

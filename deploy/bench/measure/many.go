@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms"
 )
@@ -89,7 +90,7 @@ func (b *harness) gather(ctx context.Context, n int, change func(*bridge.Interac
 				return
 			}
 			c.wg.Go(func() {
-				if rec, err := b.store.Await(wait, id); err == nil {
+				if rec, err := core.Await(wait, b.store, id); err == nil {
 					c.woken <- woken{id, time.Now(), rec.State, rec.Interaction.Deadline}
 				}
 			})

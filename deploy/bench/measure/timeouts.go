@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms"
 )
@@ -144,7 +145,7 @@ func (b *harness) timed(ctx context.Context) (taken, error) {
 		t.settle = since(settling)
 		settled <- err
 	})
-	_, err = b.store.Await(ctx, id)
+	_, err = core.Await(ctx, b.store, id)
 	unblocked := time.Now()
 	err = errors.Join(err, <-settled)
 	t.unblock = float64(unblocked.Sub(settling).Microseconds()) / 1000

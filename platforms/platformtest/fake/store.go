@@ -217,7 +217,7 @@ func with[V any](m map[int]V, k int, v V) map[int]V {
 	return out
 }
 
-func (f *Store) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
+func (f *Store) await(ctx context.Context, id bridge.ID) (*bridge.Record, error) {
 	for {
 		changed := f.Changed.Next()
 		if r := f.Get(id); r.Over() {
@@ -232,7 +232,7 @@ func (f *Store) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error)
 }
 
 func (f *Store) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
-	go then(func() (*bridge.Record, error) { return f.Await(ctx, id) })
+	go then(func() (*bridge.Record, error) { return f.await(ctx, id) })
 }
 
 func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, error) {
