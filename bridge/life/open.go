@@ -5,36 +5,12 @@ package life
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
-)
-
-// Name is the document under the name of a call. It holds the last interaction
-// that was opened under this name, and the digest of its content.
-type Name struct {
-	ID     bridge.ID `json:"id"`
-	Digest string    `json:"digest"`
-}
-
-// Retried is the document under the name of the retries of a caller. Again
-// means that another caller opened the interaction.
-type Retried struct {
-	ID    bridge.ID `json:"id"`
-	Again bool      `json:"again,omitempty"`
-}
-
-var (
-	names   = broker.NewDocs[Name]("call", 1)
-	retries = broker.NewDocs[Retried]("retry", 1)
-	// duplicates has the ID of the pending request that duplicates join.
-	duplicates = broker.NewDocs[bridge.ID]("duplicate", 1)
 )
 
 // Opening is a request to open, with the documents that exist under its names.
@@ -51,54 +27,6 @@ type Opening struct {
 	name                                  Name
 	retried                               Retried
 }
-
-// Keys returns the keys of the documents that the opening depends on: its own
-// document, and those under its names.
-func (o *Opening) Keys() []broker.Key {
-	out := []broker.Key{Key(o.Interaction.ID)}
-	if o.Identity.Name != "" {
-		out = append(out, names.Key(o.Identity.Name))
-	}
-	if o.Identity.Retry != "" {
-		out = append(out, retries.Key(o.Identity.Retry))
-	}
-	if o.Interaction.Join {
-		out = append(out, o.duplicateKey())
-	}
-	return out
-}
-
-func (o *Opening) duplicateKey() broker.Key {
-	i := &o.Interaction
-	sum := sha256.Sum256([]byte(data(i.Approval) + i.Digest))
-	return duplicates.Key(Owner(i.Agent, i.Session) + "\x00" + i.Route + "\x00" + hex.EncodeToString(sum[:]))
-}
-
-// Found notes the documents under Keys. It returns the IDs of First and Second; each
-// is empty if there is none.
-func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) {
-	for _, d := range docs {
-		var failed error
-		switch {
-		case names.Is(d.Key):
-			o.nameDoc = d
-			o.name, failed = names.Decode(d)
-		case retries.Is(d.Key):
-			o.retryDoc = d
-			o.retried, failed = retries.Decode(d)
-		case duplicates.Is(d.Key):
-			o.duplicateDoc = d
-			second, failed = duplicates.Decode(d)
-		default:
-			o.life = d
-		}
-		err = errors.Join(err, failed)
-	}
-	return cmp.Or(o.retried.ID, o.name.ID), second, err
-}
-
-// Retries reports whether the caller repeats its own call.
-func (o *Opening) Retries() bool { return o.retryDoc.Exists() }
 
 // Opened is the outcome of an opening.
 type Opened struct {
@@ -170,22 +98,6 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 	return out, nil
 }
 
-// call notes under the names of a call which interaction its caller got.
-func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.Duration) {
-	keep := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
-	if id := &o.Identity; id.Name != "" {
-		name(out, names, broker.Doc{Key: names.Key(id.Name), Version: o.nameDoc.Version, Keep: keep}, Name{found, id.Digest})
-	}
-	if id := &o.Identity; id.Retry != "" {
-		name(out, retries, broker.Doc{Key: retries.Key(id.Retry), Version: o.retryDoc.Version, Keep: keep}, Retried{found, again})
-	}
-}
-
-// name stores a document under a name. Its value is one that always marshals.
-func name[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
-	_ = store(&out.named, kind, d, &v)
-}
-
 // create creates the turn that stores a new interaction, with its deadline,
 // jobs and event.
 func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.Duration) {
@@ -238,46 +150,6 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	if o.Queued {
 		t.deferAt(now, time.Duration(i.Hold))
 	}
-}
-
-// follow makes a new interaction the next round of the previous one.
-func (out *Opened) follow(o *Opening, t *Turn) {
-	if o.Previous == nil || o.Interaction.Previous == "" {
-		return
-	}
-	prev := o.Previous.Begin(t.now, t.keep)
-	prev.due()
-	prev.Life.Next, prev.lives = t.ID, true
-	prev.editAll(after) // no such document may appear in the meantime
-	if o.Interaction.Root != "" {
-		for n, c := range prev.Cards {
-			if c.Message == nil {
-				continue
-			}
-			ref := *c.Message
-			t.show(n, func(c *Card) { c.Message = &ref })
-			delete(t.Life.Failures, n)
-		}
-	}
-	if prev.pending() {
-		superseded := o.Superseded
-		superseded.State = bridge.StateSuperseded
-		prev.resolve(superseded, t.now, "reprompt")
-	} else if o.Interaction.Root == "" {
-		prev.bump() // its messages show that a follow-up exists
-	}
-	prev.event(bridge.EventReprompted, prev.state(), data(string(t.ID)))
-	out.Others = append(out.Others, prev)
-	if o.Interaction.Root == "" {
-		return
-	}
-	root := prev
-	if o.Root != nil && o.Root.ID != prev.ID {
-		root = o.Root.Begin(t.now, t.keep)
-		out.Others = append(out.Others, root)
-	}
-	root.Life.Head, root.lives = t.ID, true
-	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it refers to the round that its messages show
 }
 
 // Sign is [Turn.Sign] for all turns of an opening.

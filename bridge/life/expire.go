@@ -1,0 +1,98 @@
+package life
+
+import (
+	"time"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+)
+
+// Expire resolves or defers an interaction whose deadline has passed.
+func (t *Turn) Expire() Verdict {
+	l := &t.Life
+	switch {
+	case !t.pending():
+		return Final
+	case t.now.Before(l.Deadline):
+		return Kept
+	}
+	t.change.From = l.Deadline
+	if l.Queued.IsZero() && t.Body.OnTimeout == bridge.OnTimeoutPending && t.Body.Kind != bridge.KindNotice {
+		t.deferAt(l.Deadline, time.Duration(t.Body.Hold))
+		return Done
+	}
+	t.resolve(t.silence(), l.Deadline, "timeout")
+	return Done
+}
+
+// silence returns the response of an interaction that no one has answered by its
+// deadline.
+func (t *Turn) silence() bridge.Response {
+	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
+	i := t.Body
+	switch {
+	case !t.Life.Queued.IsZero():
+		r.Reason = "no one answered while it was deferred"
+	case i.Kind == bridge.KindNotice:
+		r.State, r.Reason = bridge.StateUndeliverable, "the notice could not be shown in time"
+	case i.OnTimeout == bridge.OnTimeoutDeny:
+		r.State, r.Reason = bridge.StateDenied, "no one answered in time"
+	case i.OnTimeout == bridge.OnTimeoutDefault:
+		i.Initial = nil // initial values are not defaults
+		defaults, _ := i.Respond(nil)
+		r.State, r.Reason, r.Answers = bridge.StateAnswered, "no one answered in time, so the defaults apply", defaults.Answers
+	}
+	return r
+}
+
+// Defer keeps a pending interaction open for its hold time, although its agent
+// stops waiting.
+func (t *Turn) Defer(hold time.Duration) Verdict {
+	if !t.due() {
+		return Final
+	}
+	if t.Life.Queued.IsZero() {
+		t.deferAt(t.now, hold)
+		return Done
+	}
+	t.bump()
+	t.extend(hold)
+	t.editAll(0)
+	return Done
+}
+
+// deferAt defers a pending interaction at a time. The interaction stays open
+// for its hold time, and its agent stops waiting.
+func (t *Turn) deferAt(at time.Time, hold time.Duration) {
+	t.Life.Queued, t.Over = at, true
+	t.bump()
+	t.extend(hold)
+	t.editAll(0)
+	t.event(bridge.EventQueued, bridge.StatePending, "")
+}
+
+// extend moves the deadline of a pending interaction. At the new deadline, the
+// interaction expires. Like a decision, this must also work when the database
+// is out of memory, and callers learn of it only after the replicas have
+// confirmed it.
+func (t *Turn) extend(wait time.Duration) {
+	l := &t.Life
+	t.change.Urgent, t.change.Replicated = !t.fresh, true // an interaction that is being opened can be refused
+	l.Deadline = t.now.Add(wait)
+	t.Body.Deadline = l.Deadline
+	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
+	t.keepUntil(l.Deadline.Add(t.keep))
+	t.lives = true
+}
+
+// keepUntil keeps all documents of the interaction until at least the given
+// time.
+func (t *Turn) keepUntil(until time.Time) {
+	if !until.After(t.Life.KeptUntil) {
+		return
+	}
+	t.Life.KeptUntil, t.lives, t.body = until, true, true
+	for n := range t.Cards {
+		put(&t.cards, n, true)
+	}
+}

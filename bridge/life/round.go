@@ -1,0 +1,45 @@
+package life
+
+import (
+	"github.com/nodbridge/nod/bridge"
+)
+
+// follow makes a new interaction the next round of the previous one.
+func (out *Opened) follow(o *Opening, t *Turn) {
+	if o.Previous == nil || o.Interaction.Previous == "" {
+		return
+	}
+	prev := o.Previous.Begin(t.now, t.keep)
+	prev.due()
+	prev.Life.Next, prev.lives = t.ID, true
+	prev.editAll(after) // no such document may appear in the meantime
+	if o.Interaction.Root != "" {
+		for n, c := range prev.Cards {
+			if c.Message == nil {
+				continue
+			}
+			ref := *c.Message
+			t.show(n, func(c *Card) { c.Message = &ref })
+			delete(t.Life.Failures, n)
+		}
+	}
+	if prev.pending() {
+		superseded := o.Superseded
+		superseded.State = bridge.StateSuperseded
+		prev.resolve(superseded, t.now, "reprompt")
+	} else if o.Interaction.Root == "" {
+		prev.bump() // its messages show that a follow-up exists
+	}
+	prev.event(bridge.EventReprompted, prev.state(), data(string(t.ID)))
+	out.Others = append(out.Others, prev)
+	if o.Interaction.Root == "" {
+		return
+	}
+	root := prev
+	if o.Root != nil && o.Root.ID != prev.ID {
+		root = o.Root.Begin(t.now, t.keep)
+		out.Others = append(out.Others, root)
+	}
+	root.Life.Head, root.lives = t.ID, true
+	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it refers to the round that its messages show
+}

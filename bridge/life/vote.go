@@ -1,0 +1,52 @@
+package life
+
+import (
+	"slices"
+
+	"github.com/nodbridge/nod/bridge"
+)
+
+// Vote counts one person's vote on an approval with a quorum. The vote that
+// completes the quorum resolves the approval, with the narrowest scope of its votes.
+func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
+	if !t.pending() && t.Life.Nonce == v.Nonce {
+		return Won, bridge.BallotDecided
+	}
+	at, counts := t.counts(v.Recorded)
+	switch {
+	case !counts:
+		return Final, bridge.BallotLate
+	case v.Expect != nil && *v.Expect != t.Life.Amended:
+		return Changed, ""
+	case v.Vote.State == bridge.StateApproved && v.Vote.Content != t.Body.Content:
+		return Changed, ""
+	case t.Body.Unassured(v.Response):
+		return Unproven, ""
+	}
+	vote := v.Vote
+	vote.Covers = v.Covers
+	rest := t.Life.Votes[:0:0]
+	for _, other := range t.Life.Votes {
+		if !other.SameVoter(vote) {
+			rest = append(rest, other)
+			continue
+		}
+		// A different vote replaces the first vote. So does an approval with a
+		// proof, and an approval that counts for other slots.
+		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
+			return Kept, bridge.BallotRepeat
+		}
+	}
+	t.Life.Votes = append(rest, vote)
+	t.lives = true
+	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
+	t.change.Urgent, t.change.Replicated = true, true
+	if rec := t.Record(t.now); rec.Enough(vote.State) {
+		t.Life.Receipt = v.Receipt
+		t.resolve(rec.Narrowed(v.Response), at, v.Nonce)
+		return Won, bridge.BallotDecided
+	}
+	t.bump()
+	t.editAll(0)
+	return Done, bridge.BallotCounted
+}
