@@ -117,7 +117,7 @@ func Typed(f bridge.Form) TypedInput {
 			before.Input = []byte(d.Input)
 		}
 		return TypedInput{
-			Title: strings.TrimSuffix(LabelEdit, "…"), Submit: "Check change", Label: "Input, as JSON", Hint: "This runs instead of what was asked for.", Lines: true,
+			Title: strings.TrimSuffix(LabelEdit, "…"), Submit: "Check change", Label: "Input, as JSON", Hint: "This runs instead of the requested input.", Lines: true,
 			Initial: before.EditText(), MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the complete edited input as JSON; you see your change before it counts",
 		}
 	case bridge.OptionConfirm, bridge.OptionDecide:

@@ -22,7 +22,7 @@ func privateCard(v bridge.View) Card {
 			c.Closing = append([]Block{Para(votes(r))}, c.Closing...)
 		}
 		if v.Withheld {
-			c.Body = append(c.Body, Para(refuser(v)+" does not take the text of this request."))
+			c.Body = append(c.Body, Para(refuser(v)+" does not accept the text of this request."))
 		}
 	} else {
 		c.Whole = true
@@ -50,7 +50,7 @@ func refuser(v bridge.View) string {
 
 // withheld tells people where they can answer a withheld request.
 func withheld(v bridge.View) []Block {
-	said := refuser(v) + " does not take the text of this request. "
+	said := refuser(v) + " does not accept the text of this request. "
 	if where := Elsewhere(v); where != "" {
 		said += "It is still open: " + where
 	} else {

@@ -21,7 +21,7 @@ const MaxNamed = 3
 
 // whatResumeDoes describes the control on the message of a stopped session, and
 // the limits of the stop.
-const whatResumeDoes = "Its requests are denied. A running step may still finish. Resume lets it ask again; what was cancelled stays cancelled."
+const whatResumeDoes = "Its requests are denied. A running step may still finish. Resume lets it ask again; cancelled requests stay cancelled."
 
 // whatStopDoes describes the control that stops a session.
 const whatStopDoes = "Stop cancels its pending requests and denies new ones until someone clicks Resume. A running step may still finish."

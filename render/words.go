@@ -132,7 +132,7 @@ func Standing(r bridge.Record) string {
 	var s []string
 	asked, apart, untold := askedSince(r)
 	if len(apart) > 0 {
-		s = append(s, "Told by a card of their own: "+Line(Few(apart))+".")
+		s = append(s, "Notified by a separate card: "+Line(Few(apart))+".")
 	}
 	if len(asked) > 0 {
 		s = append(s, "More people were asked: "+Line(Few(asked))+".")

@@ -114,7 +114,7 @@ func (c *Console) answers(_ http.ResponseWriter, r *http.Request, actor bridge.A
 		switch {
 		case err != nil:
 		case in.Decision.Approves() && !together(rec.Interaction):
-			err = bridge.Errorf(bridge.CodeForbidden, "this request needs a decision of its own")
+			err = bridge.Errorf(bridge.CodeForbidden, "this request must be decided separately")
 		default:
 			if err = checkSeen(rec, in.Decision, item.Seen); err == nil {
 				rec, err = c.engine.Answer(r.Context(), item.ID, actor, bridge.Reply{Decision: in.Decision, Terms: item.Terms})

@@ -10,7 +10,7 @@ import (
 
 const (
 	noteReview   = "Nothing is approved yet: check your change."
-	noteNoChange = "nod has no such change of yours, or you made another one since. Nothing was approved. Edit the input again."
+	noteNoChange = "nod no longer has this change, or you have made a newer one. Nothing was approved. Edit the input again."
 )
 
 // review stores the input that a person edited, and returns the menu in which

@@ -48,11 +48,11 @@ func TestOpenedTells(t *testing.T) {
 		at    time.Duration
 	}{
 		"everyone is here":      {at: time.Hour},
-		"a person elsewhere":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, dee) }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
-		"only people elsewhere": {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour},
+		"a person elsewhere":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, dee) }, cards: "@P-dee", said: "Notified by a separate card: dee (Phone).", at: time.Hour},
+		"only people elsewhere": {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, cards: "@P-dee", said: "Notified by a separate card: dee (Phone).", at: time.Hour},
 		"a linked account": {
 			set:   func(s *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("dee")...) },
-			cards: "@P-dee", said: "Told by a card of their own: dee (Phone).", at: time.Hour,
+			cards: "@P-dee", said: "Notified by a separate card: dee (Phone).", at: time.Hour,
 		},
 		"no account":        {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("eve")...) }, said: "⚠️ Not told: eve (no known chat account).", at: time.Hour},
 		"no one has any":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = only("eve") }, said: "⚠️ Not told: eve (no known chat account).", at: 0},

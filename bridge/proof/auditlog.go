@@ -92,7 +92,7 @@ func (c *auditChain) add(l AuditLine, keys JWKS, report *AuditReport) {
 	switch {
 	case l.isCounts():
 		if c.counts != nil {
-			report.problem("", "there are two lines of counts")
+			report.problem("", "duplicate line of counts")
 		}
 		c.counts = &l
 	case l.Seal == "":

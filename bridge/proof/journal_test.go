@@ -52,7 +52,7 @@ func TestVerifyJournal(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, r.Problems, c.why)
 		}
 	}
-	if r := verify(counts, append([]AuditLine{counts}, j.lines...), seals); !strings.Contains(strings.Join(r.Problems, "\n"), "two lines of counts") {
+	if r := verify(counts, append([]AuditLine{counts}, j.lines...), seals); !strings.Contains(strings.Join(r.Problems, "\n"), "duplicate line of counts") {
 		t.Errorf("with counts twice: %q", r.Problems)
 	}
 	for entry, problems := range map[string]int{

@@ -131,7 +131,7 @@ func (e *Notifier) Void(ctx context.Context, a *bridge.Amendment, r bridge.Recor
 		}
 		n, account, found := e.reach(r, accounts)
 		if !found {
-			e.log.Warn("no card where a person can be told of a void approval", "id", r.Interaction.ID, "who", v.Actor.Voter())
+			e.log.Warn("no card to tell a person about an approval that no longer counts", "id", r.Interaction.ID, "who", v.Actor.Voter())
 			continue
 		}
 		a.Reminders = append(a.Reminders, bridge.Reminder{

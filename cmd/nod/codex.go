@@ -134,7 +134,7 @@ func (f codexFlags) companion(c *client.Client, tell io.Writer, own bool) *relay
 		Attached: func(version string) {
 			fmt.Fprintf(tell, "nod: attached to Codex %s%s\n", render.Line(version), except)
 			if version != testedCodex && version != relay.OldestCodex {
-				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; what it does not understand is left to Codex\n",
+				fmt.Fprintf(tell, "nod: this nod was tested with Codex %s and %s; Codex handles messages that nod does not understand\n",
 					relay.OldestCodex, testedCodex)
 			}
 		},

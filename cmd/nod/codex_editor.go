@@ -58,7 +58,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	if err == nil {
 		work.Go(func() {
 			if err := f.attach(ctx, tell, companion); bridge.ErrorCode(err) == bridge.CodeUnsupported {
-				fmt.Fprintf(tell, "nod: %s; the editor asks without chat\n", render.Line(bridge.PublicText(err)))
+				fmt.Fprintf(tell, "nod: %s; only the editor asks\n", render.Line(bridge.PublicText(err)))
 			}
 		})
 		err = joinEditor(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), editor)

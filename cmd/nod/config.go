@@ -105,7 +105,7 @@ func schemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of the config file",
 		Long: `Print the JSON Schema of the config file. Editors complete and check nod.yaml
-with it. nod config check reports more: what settings mean together.`,
+with it. nod config check also reports settings that conflict.`,
 		Example: "  nod config schema > nod.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,7 +26,7 @@ func confirmNewest(cmd *cobra.Command, rec bridge.Record, denial bool) error {
 	}
 	stdin, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !terminal.Is(stdin) || !terminal.Is(tell) {
-		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed without a terminal, because a newer request than you know could be answered",
+		return bridge.Errorf(bridge.CodeInvalid, "%s: not allowed without a terminal, because the newest request may not be the one that you know",
 			bridge.Newest).
 			WithHint("enter the ID or its first characters; the newest request is %s", i.ID)
 	}

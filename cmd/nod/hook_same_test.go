@@ -21,8 +21,8 @@ func TestSameHook(t *testing.T) {
 		cmd.Env = append(cmd.Env, "NOD_URL=http://127.0.0.1:9", "NOD_TOKEN="+token)
 		var out, errs bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
-		_ = cmd.Run()                                                 // the exit code is compared
-		why, _, _ := strings.Cut(errs.String(), "nod was not told: ") // which limit it reaches first depends on the machine
+		_ = cmd.Run()                                                           // the exit code is compared
+		why, _, _ := strings.Cut(errs.String(), "nod did not get the report: ") // which limit it reaches first depends on the machine
 		return [3]string{out.String(), why, cmd.ProcessState.String()}
 	}
 	lines := [][]string{

@@ -271,7 +271,7 @@ func TestReportsAreBrief(t *testing.T) {
 			if out := h.exit(t, 0); out != "{}\n" {
 				t.Errorf("%s, %s: %q, want {}", url, event, out)
 			}
-			if told := strings.Contains(event, "SessionStart") || strings.Contains(h.err.String(), "nod was not told"); !told {
+			if told := strings.Contains(event, "SessionStart") || strings.Contains(h.err.String(), "nod did not get the report"); !told {
 				t.Errorf("%s, %s: nothing says that the daemon was not told: %q", url, event, h.err.String())
 			}
 		}
@@ -355,7 +355,7 @@ func TestHookWithoutDaemon(t *testing.T) {
 		"a permission passes":               {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
 		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
 		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
-		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "nod was not told", 0, "{}"},
+		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "nod did not get the report", 0, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

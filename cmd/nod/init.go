@@ -131,10 +131,10 @@ func initCopilot() *cobra.Command {
 		long: `Add nod's hook for permission requests to the hooks of Copilot CLI and keep all
 other hooks. Run it again after a change. --undo removes the hook.
 
-Copilot runs the hook before every call that is more than reading, also before
-those that it would allow. So people are asked only if a rule of nod's policy
-says so, and a rule can deny. All other calls are left to Copilot, which asks
-at its terminal as usual.`,
+Copilot runs the hook before every call that does more than read, even before
+calls that it would allow. Therefore, nod asks people only if a rule of its
+policy says so, and a rule can deny. Copilot decides on all other calls, and
+asks at its terminal as usual.`,
 	}.command()
 }
 

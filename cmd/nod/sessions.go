@@ -62,11 +62,11 @@ func sessionsStop() *cobra.Command {
 	return changeCommand(cobra.Command{
 		Use:   "stop SESSION|all",
 		Short: "Deny everything that a session asks until it is resumed",
-		Long: `Stop a session: nod cancels its pending requests, and denies what it asks from
-now on until a person resumes it. The word all stops every session that
-nod sessions list prints.
+		Long: `Stop a session: nod cancels its pending requests, and denies new ones until a
+person resumes it. The word all stops every session that nod sessions list
+prints.
 
-A stop takes effect when the agent asks the next time. A tool that runs already
+A stop takes effect at the agent's next request. A tool that is already running
 continues. With the token of an agent, the command stops a session of that agent.`,
 		Example: "  nod sessions stop release-2\n  nod sessions stop all",
 	}, "stopped", stopSessions)

@@ -133,7 +133,7 @@ func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app applicati
 	detail := fmt.Sprintf("%d of %d sessions are left today; no privileged intent is needed", left, g.Limit.Total)
 	if left < sessionsLow {
 		resets := g.Limit.resets().Round(time.Minute).String()
-		r.Add("gateway", bridge.FindingWarning, detail, "find out what starts over and over; the count begins again in "+resets)
+		r.Add("gateway", bridge.FindingWarning, detail, "find out what restarts so often; the count resets in "+resets)
 		return
 	}
 	r.Add("gateway", bridge.FindingOK, detail, "")
@@ -156,7 +156,7 @@ func (dr doctor) role(ctx context.Context, r *platforms.Report, group string) {
 func (dr doctor) channel(ctx context.Context, r *platforms.Report, d bridge.Destination, me, app string) {
 	check := "channel." + d.Channel
 	if strings.HasPrefix(d.Channel, "@") {
-		r.Add(check, bridge.FindingSkipped, "a direct message shows only when it is sent", "")
+		r.Add(check, bridge.FindingSkipped, "direct messages cannot be checked without sending one", "")
 		return
 	}
 	var c discordgo.Channel
@@ -166,7 +166,7 @@ func (dr doctor) channel(ctx context.Context, r *platforms.Report, d bridge.Dest
 	}
 	have, err := dr.api.rest.UserChannelPermissions(me, d.Channel, discordgo.WithContext(ctx))
 	if err != nil {
-		r.Add(check, bridge.FindingSkipped, "the bot sees #"+c.Name+"; what it may do there is not known", "")
+		r.Add(check, bridge.FindingSkipped, "the bot sees #"+c.Name+"; its permissions there are unknown", "")
 		return
 	}
 	state, names, lacks := bridge.FindingOK, []string{}, []string{}

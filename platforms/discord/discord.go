@@ -132,7 +132,7 @@ func parseKey(s string) (ed25519.PublicKey, error) {
 	}
 	key, err := hex.DecodeString(s)
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "discord: public_key is not a key").
+		return nil, bridge.Errorf(bridge.CodeInvalid, "discord: invalid public_key").
 			WithHint("copy it from the application's general information; it has 64 hex digits")
 	}
 	return key, nil

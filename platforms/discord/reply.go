@@ -69,7 +69,7 @@ func (m heard) toBot(bot string) bool {
 
 // noteMention is added to a note about a reply whose text Discord may have
 // hidden from the bot.
-const noteMention = " In a server, a reply has to mention the bot, as it does unless you turn that off."
+const noteMention = " In a server, a reply must mention the bot. It does so by default."
 
 // withheld reports whether Discord may have hidden the text of a message from
 // the bot.

@@ -74,7 +74,7 @@ var replied = []flow{
 		r.Reply("ana", c.at(), "Nowhere")
 		r.replied(`No option starts with "Nowhere"`)
 		r.Reply("ana", c.at(), "city 1")
-		r.replied("11 options start so: City 1 and more, City 10")
+		r.replied("11 options start with this text: City 1 and more, City 10")
 		c.pending()
 		r.Reply("ana", c.at(), "city 23")
 		r.Has(c.at(), "City 23")

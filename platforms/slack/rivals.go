@@ -49,6 +49,6 @@ func (r *rivals) count(ctx context.Context, connections int) time.Duration {
 		r.doubted = true
 		return lookAgain
 	}
-	r.health.Warn("another program receives with the app-level token of this app, and takes a part of the clicks", 2*lookEvery)
+	r.health.Warn("another program uses the app-level token of this app, and receives some of the clicks", 2*lookEvery)
 	return rivalEvery
 }

@@ -164,7 +164,7 @@ func several(q bridge.Question, found []int) string {
 	for _, n := range found[:min(len(found), maxFound)] {
 		names = append(names, render.Line(q.Options[n].Text()))
 	}
-	s := fmt.Sprintf("%d options start so: %s", len(found), strings.Join(names, ", "))
+	s := fmt.Sprintf("%d options start with this text: %s", len(found), strings.Join(names, ", "))
 	if len(found) > maxFound {
 		s += ", …"
 	}

@@ -139,5 +139,5 @@ func (f *files) check(ctx context.Context, doc sent, ref bridge.MessageRef, data
 		return nil
 	}
 	f.client.remove(ctx, ref)
-	return incomplete("the file is not in it whole")
+	return incomplete("the file is incomplete")
 }

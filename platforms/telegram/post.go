@@ -90,7 +90,7 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	}
 	if card.short {
 		p.client.takeBack(ctx, card.ref(), m)
-		return bridge.MessageRef{}, incomplete("its text is not there whole")
+		return bridge.MessageRef{}, incomplete("its text is incomplete")
 	}
 	return card.ref(), nil
 }
@@ -192,7 +192,7 @@ func (p *poster) change(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 	if err != nil {
 		return stays(err)
 	}
-	return incomplete("its text is not there whole")
+	return incomplete("its text is incomplete")
 }
 
 // stays makes the error of an edit final if the chat is a basic group that

@@ -53,7 +53,7 @@ func (r *receiver) run(ctx context.Context, sink bridge.Sink) error {
 		var is struct{ URL string }
 		err := r.client.call(ctx, "getWebhookInfo", tgbotapi.Params{}, &is)
 		if err == nil && ours && is.URL != r.webhook {
-			r.health.Warn("another program changes the webhook of this bot, and takes a part of the clicks", rivalFor)
+			r.health.Warn("another program changes the webhook of this bot, and receives some of the clicks", rivalFor)
 		}
 		if err == nil {
 			err = r.client.call(ctx, "setWebhook", params, nil)
@@ -116,7 +116,7 @@ func (r *receiver) connected() {
 func (r *receiver) missed(ctx context.Context, err error, wait *time.Duration, refusals int) (int, error) {
 	switch {
 	case platforms.Is(err, platforms.AboutRival):
-		r.health.Warn("another program polls with the token of this bot, and takes a part of the clicks", rivalFor)
+		r.health.Warn("another program polls with the token of this bot, and receives some of the clicks", rivalFor)
 		bridge.Pause(ctx, time.Second)
 		return 0, nil
 	case platforms.Final(err):
@@ -158,7 +158,7 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 	err := r.client.call(callCtx, "getUpdates", params, &batch)
 	if platforms.Is(err, platforms.AboutSetting) {
 		if r.health.Connected() {
-			r.health.Warn("another program sets a webhook for this bot, and takes a part of the clicks", rivalFor)
+			r.health.Warn("another program sets a webhook for this bot, and receives some of the clicks", rivalFor)
 		}
 		r.log.Warn("a webhook was set for this bot; removing it, as the config says polling")
 		return nil, errors.Join(r.client.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)

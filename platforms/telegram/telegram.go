@@ -73,7 +73,7 @@ var (
 func New(o Options) (*Platform, error) {
 	id, _, ok := strings.Cut(o.Token, ":")
 	if _, err := strconv.ParseInt(id, 10, 64); err != nil || !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: bot_token is not a token").
+		return nil, bridge.Errorf(bridge.CodeInvalid, "telegram: invalid bot_token").
 			WithHint("a token looks like 123456:ABC…; set TELEGRAM_BOT_TOKEN")
 	}
 	if o.Log == nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // WhatStops explains the effect and the limits of a stop.
-const WhatStops = "Its pending requests are cancelled, and nod denies what it asks from now on. A step that is running may still finish."
+const WhatStops = "Its pending requests are cancelled, and nod denies its new requests. A step that is running may still finish."
 
 // WhatResumes explains the effect of resuming a session.
-const WhatResumes = "Its new requests are shown again. What was cancelled stays cancelled."
+const WhatResumes = "Its new requests are shown again. Cancelled requests stay cancelled."
 
 const (
 	noteStopped      = "Stopped. " + WhatStops + " To let it ask again, click Resume on its message."

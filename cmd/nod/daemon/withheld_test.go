@@ -41,5 +41,5 @@ func TestTextAlwaysFails(t *testing.T) {
 	}
 	breaks()
 	r.Press("ana", a.On("slack"), "Deny")
-	a.Closed("Denied", "does not take the text of this request")
+	a.Closed("Denied", "does not accept the text of this request")
 }

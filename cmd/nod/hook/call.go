@@ -100,9 +100,9 @@ func (h *call) report(ctx context.Context) {
 	switch {
 	case err == nil || errors.Is(ctx.Err(), context.Canceled): // told
 	case ctx.Err() != nil:
-		fmt.Fprintf(h.errs, "nod was not told: the daemon did not respond within %s (see --report-time)\n", h.reportTime)
+		fmt.Fprintf(h.errs, "nod did not get the report: the daemon did not respond within %s (see --report-time)\n", h.reportTime)
 	default:
-		fmt.Fprintf(h.errs, "nod was not told: %s\n", visible.Line(bridge.PublicText(err)))
+		fmt.Fprintf(h.errs, "nod did not get the report: %s\n", visible.Line(bridge.PublicText(err)))
 	}
 }
 

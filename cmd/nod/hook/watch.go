@@ -111,7 +111,7 @@ func (f flags) reporting(ctx context.Context, in *dialect.HookInput, began time.
 			_, err = h.answer(ctx) // a report decides nothing
 		}
 		if err != nil {
-			fmt.Fprintf(&said, "nod was not told: %s\n", visible.Line(bridge.PublicText(err)))
+			fmt.Fprintf(&said, "nod did not get the report: %s\n", visible.Line(bridge.PublicText(err)))
 		}
 	}()
 	return func() {
@@ -180,6 +180,6 @@ func (w *watcher) took(ctx context.Context) {
 	defer cancel()
 	w.client.Patience, w.client.FirstPatience = w.patience, 0
 	if err := w.client.Acknowledge(ctx, w.Session, w.through); err != nil {
-		fmt.Fprintf(w.errs, "nod was not told that the agent has the message: %s\n", visible.Line(bridge.PublicText(err)))
+		fmt.Fprintf(w.errs, "nod could not record that the agent has the message: %s\n", visible.Line(bridge.PublicText(err)))
 	}
 }

@@ -62,7 +62,7 @@ func surveyCodex(ctx context.Context, m machine, a agent) surveyed {
 		}
 	}
 	if codex.Reviewed(settings) {
-		s.reason(m.codexSettings() + " lets a model review what needs approval, so people are asked only if a rule of nod's policy says so")
+		s.reason(m.codexSettings() + " lets a model review operations that need approval, so people are asked only if a rule of nod's policy says so")
 	}
 	return s
 }

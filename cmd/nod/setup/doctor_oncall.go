@@ -34,7 +34,7 @@ func (d *Doctor) examineShift(check string, s daemon.Shift) {
 	case len(s.Strangers) > 0:
 		d.add(check, bridge.FindingWarning, "on call, but not in the config: "+render.Few(s.Strangers), "set email or ids of that person under people, as the schedule has them")
 	case len(s.People) == 0:
-		d.add(check, bridge.FindingWarning, "no one is on call now", "add a shift to the schedule; until then, steps that ask it look again for people")
+		d.add(check, bridge.FindingWarning, "no one is on call now", "add a shift to the schedule; until then, steps that ask this schedule keep looking for people")
 	}
 	switch {
 	case len(s.People) == 0:

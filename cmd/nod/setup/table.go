@@ -95,7 +95,7 @@ func agents() []agent {
 			folder: machine.copilot, edits: []fileEdit{{machine.copilotHooks, (*Settings).Copilot}, serverEdit(machine.copilotServers, copilotServer)},
 			servers: []string{"mcp-config.json"}, server: copilotServer, json: copilotJSON, survey: surveyCopilot, tested: "1.0.102",
 			adds: "[hook](copilot.md) that applies the rules of nod's policy, and nod as an [MCP server](mcp.md)",
-			best: "partly: rules of nod's policy decide about every call that is more than reading",
+			best: "partly: rules of nod's policy decide about every call that does more than read",
 		},
 		client("cursor", "Cursor", []string{"cursor-agent", "cursor"}, home(".cursor"), home(".cursor", "mcp.json"), plainServer, ".cursor/mcp.json").surveyedBy(surveyCursor),
 		client("gemini", "Gemini CLI", []string{"gemini"}, home(".gemini"), home(".gemini", "settings.json"), plainServer, ".gemini/settings.json").surveyedBy(surveyGemini),
