@@ -51,7 +51,7 @@ type Ask struct {
 	// pending.
 	OneAtATime bool `json:"one_at_a_time,omitempty"`
 	// CancelOnDisconnect cancels the request when the connection of its waiting
-	// caller ends. If no chat takes answers, the connection of the last front
+	// caller ends. If no chat accepts answers, the connection of the last front
 	// end of the session counts instead.
 	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
 	// Declinable lets people decline a question without an answer.
@@ -68,8 +68,8 @@ type Ask struct {
 	MaxRounds int `json:"max_rounds,omitempty"`
 }
 
-// Opened returns the ask as an interaction keeps it. The deadline of the
-// interaction replaces Timeout, and OneAtATime is used only while the
+// Opened returns the ask in the form that an interaction stores. The deadline
+// of the interaction replaces Timeout, and OneAtATime is used only while the
 // interaction is opened.
 func (a Ask) Opened() Ask {
 	a.Timeout, a.OneAtATime = 0, false
@@ -137,15 +137,15 @@ const (
 // OnTimeout is the rule for an interaction that expires without a response.
 type OnTimeout string
 
-// The timeout rules. A timeout counts as a denial only if the agent asks for
+// Values of OnTimeout. A timeout counts as a denial only if the agent requests
 // exactly that.
 const (
 	OnTimeoutExpire  OnTimeout = "expire"  // state expired; the default
 	OnTimeoutDeny    OnTimeout = "deny"    // for approvals: state denied, with the timeout as the reason
 	OnTimeoutDefault OnTimeout = "default" // for questions: state answered, with the defaults
 	// OnTimeoutEscalate takes the step of the route that asks more people, at
-	// the timeout at the latest. It keeps the request open for the same time
-	// again. After that, the request expires.
+	// the timeout at the latest. The request then stays open for the same time
+	// again, and finally expires.
 	OnTimeoutEscalate OnTimeout = "escalate"
 	// OnTimeoutPending defers the question: the agent continues, and the
 	// question stays open. A late answer goes to the session inbox.
@@ -160,7 +160,9 @@ type Presentation string
 
 // The presentations. Empty is PresentTool.
 const (
-	PresentTool          Presentation = "tool"          // in the thread of its session or, without one, of its tool call
+	// in the thread of its session or, without a session, in the thread of its
+	// tool call
+	PresentTool          Presentation = "tool"
 	PresentQuestionnaire Presentation = "questionnaire" // a separate card
 	// PresentSession is the message of a session, which shows its status. nod
 	// sets it; agents cannot.

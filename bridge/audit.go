@@ -41,7 +41,7 @@ type AuditEntry struct {
 	Data      json.RawMessage `json:"data,omitempty"`
 
 	// Event is the type of the event that was stored as this entry. It is empty
-	// for an entry that readers of events do not get.
+	// for an entry that is not sent to readers of events.
 	Event EventType `json:"event,omitempty"`
 	// Correlation is the JSON of the IDs that the agent attached to the event.
 	Correlation string `json:"correlation,omitempty"`
@@ -72,11 +72,11 @@ func entryID(s string) [2]uint64 {
 	return [2]uint64{t, n}
 }
 
-// AuditCounts holds the counts of Redis about the stream of the journal.
+// AuditCounts holds Redis's counts of the entries in the stream of the journal.
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
-	// Added is the number of entries that were ever added. It is 0 if Redis
-	// does not report the number. Redis reports it since version 7.
+	// Added is the number of entries ever added. Zero means that Redis does not
+	// report the number, which it does since version 7.
 	Added int64
 	// Deleted is the highest ID of an entry that was deleted individually. nod
 	// does so only below the start of a trimmed log.

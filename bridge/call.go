@@ -33,8 +33,8 @@ type CallID struct {
 	First ID
 }
 
-// Identity holds the values that are the same in two calls if one repeats the
-// other.
+// Identity holds the values that are the same in two calls if one call repeats
+// the other.
 type Identity struct {
 	// Name is the same for every repetition. It is empty if neither an ID nor a
 	// key identifies the call.
@@ -139,15 +139,15 @@ type Repetition int
 const (
 	Asks  Repetition = iota // a separate call, which opens a request
 	Joins                   // the call gets the request that the first call opened
-	Spent                   // the call gets nothing: the answer to its key was sent already
+	Spent                   // the call gets nothing, because the answer to its key has already been sent
 )
 
-// Repeat returns the outcome of a call that has the name of an earlier call,
-// whose record is r. It is not used for a retry by the same caller. Now is the
-// time of the store.
+// Repeat returns the outcome of a call that has the same name as an earlier
+// call with the record r. It is not used for a retry by the same caller. Now is
+// the time of the store.
 //
-// An answer that was sent is spent. Without an answer of a person, an ID does
-// not return the outcome of an earlier call, such as its timeout.
+// An answer that has been sent is not sent again. Without a person's answer, an
+// ID does not return the outcome of an earlier call, such as its timeout.
 func (id Identity) Repeat(r Record, now time.Time) Repetition {
 	sent := r.Sent
 	if sent.IsZero() {

@@ -19,7 +19,7 @@ type Suggester interface {
 // Suggestion is a value for an argument of a chat command.
 type Suggestion struct {
 	Value string
-	Label string // the meaning of the value, in nod's words
+	Label string // meaning of the value, in nod's words
 	Note  string // short details, such as the agent
 }
 

@@ -134,7 +134,7 @@ func (r Ask) StatedControl(n int) (action Action, question, option int) {
 }
 
 // Denies reports whether the decision is a plain denial. A response to the
-// agent is not one, because the agent acts on its text.
+// agent is not a plain denial, because the agent acts on its text.
 func (d Decision) Denies() bool { return !d.Approves() && d != DecideRespond }
 
 // OnePress reports whether the decision needs no text, so that one click on its
@@ -176,8 +176,8 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
 }
 
-// phones maps the typographic characters that phones and editors insert to the
-// plain ones.
+// phones maps typographic characters that phones and editors insert to plain
+// characters.
 var phones = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "–", "-", "‑", "-", "…", "...", "\u00a0", " ")
 
 // sameTyped reports whether a person has typed the required text, with any

@@ -1,11 +1,11 @@
 // Package bridge holds the core types of nod: requests, questions, approvals,
-// decisions, responses, events and errors. It also has the rules that need only
-// the values themselves, and declares the ports to chat platforms and to the
+// decisions, responses, events and errors. It also has the rules that depend
+// only on these values, and declares the ports to chat platforms and to the
 // database.
 //
 // A type belongs here if packages that do not import each other exchange it.
 // The rules of a request belong in bridge/life and bridge/people, the delivery
-// to people in bridge/engine, one feature in bridge/rooms, the format of
+// to people in bridge/engine, a single feature in bridge/rooms, the format of
 // another system in bridge/dialect, the layout of a card in render, and a Redis
 // key or script in broker/redis. The package does no I/O and imports none of
 // these packages.

@@ -19,7 +19,7 @@ type Draft struct {
 	Step    int               `json:"step,omitempty"` // index of the shown question; len(Questions): the review
 	Page    int               `json:"page,omitempty"` // page of its options
 	// Input is the edited input of an approval that the person has not yet
-	// confirmed. It is a string, so that the store keeps its bytes.
+	// confirmed. It is a string, so that the store keeps it byte for byte.
 	Input string `json:"input,omitempty"`
 }
 
@@ -65,9 +65,9 @@ func (d *Draft) Choose(f Field, value string) {
 	d.Answers[f.ID] = ListAnswer(values...)
 }
 
-// Joined returns the answer after an input that asked for one part of the
-// answer. If a field takes one option, its choice is kept unless the part
-// contains another.
+// Joined returns the answer after an input for a part of the answer. If a field
+// accepts only one option, its choice is kept unless the part contains another
+// one.
 func (f Field) Joined(before, chosen Answer, part Input) Answer {
 	values := chosen.Values()
 	if !f.Multiple() && len(values) > 0 {

@@ -71,7 +71,7 @@ type Error struct {
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
 	Fields     []FieldError  `json:"fields,omitempty"` // if Message names several problems, or a problem of an answer
-	Link       string        `json:"link,omitempty"`   // the page on which only the caller can continue
+	Link       string        `json:"link,omitempty"`   // page on which only the caller can continue
 	RetryAfter time.Duration `json:"-"`                // zero if unknown
 	Means      string        `json:"-"`                // meaning of Message for people, if Message comes from a platform
 	Cause      error         `json:"-"`
@@ -152,9 +152,8 @@ func (e *Error) Plain() string {
 	return e.Means + ": " + e.Message
 }
 
-// Cause returns, for people, the reason that something could not be read.
-// Errors of other packages can contain addresses, so Cause returns only their
-// kind.
+// Cause returns a reason, for people, why nod could not read a source. Errors
+// of other packages can contain addresses, so Cause returns only their kind.
 func Cause(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge/clock"
 )
 
-// Step is one step of an escalation policy. nod takes it if no one has
-// responded by then.
+// Step is a step of an escalation policy. nod takes it if no one has responded
+// before it is due.
 type Step struct {
 	// After is the time since the previous step, or since the request was
 	// opened.
@@ -20,7 +20,7 @@ type Step struct {
 	// Remind mentions the responders again.
 	Remind bool `json:"remind,omitempty"`
 	// Ask lists the people, and the groups with GroupMark, who become
-	// responders. They are mentioned next to the existing cards.
+	// responders. A message next to the existing cards mentions them.
 	Ask []string `json:"ask,omitempty"`
 	// Route names another route that is asked. The fields after it hold the
 	// settings of that route at the time when the request was opened.
@@ -44,8 +44,8 @@ type Step struct {
 // of its people. The time doubles with each repetition.
 const firstAgain = 30 * time.Second
 
-// LookAgain returns the steps of a policy with one additional step, at the
-// index n or later. The additional step asks groups for which an earlier step
+// LookAgain returns the steps of a policy with an additional step, at the index
+// n or later. The additional step asks the groups for which an earlier step
 // found no one. The times of the other steps do not change.
 func LookAgain(steps []Step, n int, of Step, groups []string) []Step {
 	s := Step{Ask: groups, For: of.For, Quiet: of.Quiet, Again: max(Duration(firstAgain), 2*of.Again)}

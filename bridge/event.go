@@ -75,7 +75,7 @@ type ListFilter struct {
 	Cursor       string // end of the previous page
 	Limit        int    // at most 200; zero means 50
 	// May reports whether the caller may read a record. If it is nil, the
-	// caller may read all.
+	// caller may read all records.
 	May func(Record) bool `json:"-"`
 	// AsStored returns records that fail verification in their stored form, for
 	// inspection. Otherwise, such a record is returned as closed without a

@@ -40,11 +40,11 @@ func (i Interaction) RuleKey(r RuleGrant) string {
 	return rulePrefix + hex.EncodeToString(sum.Sum(nil))
 }
 
-// Grantable sets what a session or always approval of the interaction covers.
-// It removes the scopes whose coverage is too long to state in full. It
-// replaces the scope notes unless the agent remembers approvals itself. The
-// arguments sent and digest are the interaction before redaction and its
-// digest, because a grant is bound to the text that the agent sent.
+// Grantable sets the coverage of a session or always approval of the
+// interaction. It removes the scopes whose coverage is too long to state in
+// full. It replaces the scope notes unless the agent remembers approvals
+// itself. The arguments sent and digest are the interaction before redaction
+// and its digest, because a grant is bound to the text that the agent sent.
 func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
 	if i.Approval == nil {
 		return

@@ -92,7 +92,7 @@ func (t talk) open(ctx context.Context, open func(context.Context) (Record, erro
 	return rec, err
 }
 
-// cancelled closes the request with an ID, if there is one, after ctx has ended.
+// cancelled closes the request with an ID, if any, after ctx has ended.
 func (t talk) cancelled(ctx context.Context, id ID) error {
 	err := ctx.Err()
 	if id != "" {
@@ -108,8 +108,8 @@ func (t talk) cancelled(ctx context.Context, id ID) error {
 	return err
 }
 
-// round waits for the answer and does what the handlers decide. It returns a
-// request for another round, or the result.
+// round waits for the answer and carries out the outcome of the handlers. It
+// returns a request for another round, or the result.
 func (t talk) round(ctx context.Context, id ID) (*Reprompt, any, error) {
 	rec, err := t.Wait(ctx, id)
 	if err != nil && ctx.Err() != nil {

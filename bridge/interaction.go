@@ -135,8 +135,8 @@ type Placement struct {
 	// request was pending.
 	Called []string `json:"called,omitempty"`
 	// Told lists the people and routes that were asked while the request was
-	// pending, and the responders who need a card of their own. For each, it
-	// says which messages told them.
+	// pending, and the responders who need a separate card. Each entry names
+	// the messages that told them.
 	Told []Told `json:"told,omitempty"`
 	// Unfound lists the groups for which nod has not found anyone yet.
 	Unfound []Unfound `json:"unfound,omitempty"`
@@ -194,8 +194,8 @@ type Governance struct {
 	// RuleGrants lists the rules that a grant would cover; see
 	// Ruling.Grants.
 	RuleGrants []RuleGrant `json:"rule_grants,omitempty"`
-	// GrantRoutes lists the routes that must have approved a grant that
-	// covers this request. GrantFor is how long a grant given here lasts.
+	// GrantRoutes lists the routes that must have approved a grant that covers
+	// this request. GrantFor is the lifetime of a grant that is given here.
 	GrantRoutes []string `json:"grant_routes,omitempty"`
 	GrantFor    Duration `json:"grant_for,omitempty"`
 }

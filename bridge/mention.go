@@ -2,7 +2,7 @@ package bridge
 
 import "context"
 
-// MentionMode selects whom a card in a channel mentions.
+// MentionMode selects the people that a card in a channel mentions.
 type MentionMode string
 
 // The modes. The zero value mentions the responders: at most MaxMentions people
@@ -38,8 +38,8 @@ type Mentioner interface {
 	Pings(ctx context.Context, group string) bool
 }
 
-// Attention holds how an interaction gets the attention of people. The settings
-// are those of its routes.
+// Attention holds the settings that bring an interaction to the attention of
+// people. They come from its routes.
 type Attention struct {
 	Mention MentionMode `json:"mention,omitempty"`
 	Preview PreviewMode `json:"preview,omitempty"`
@@ -67,7 +67,7 @@ func (i Interaction) Closings() int {
 	return n
 }
 
-// PreviewMode limits what a notification shows of a request.
+// PreviewMode limits the content of a notification about a request.
 type PreviewMode string
 
 // The modes. The zero value shows the headline of the request.

@@ -7,8 +7,8 @@ import (
 	"math/big"
 )
 
-// numbers holds the limits of a number in a form. A question has no fields for
-// them. Each is nil if there is none.
+// numbers holds limits of a number in a form for which a question has no
+// fields. A nil field means no limit.
 type numbers struct{ above, below, step *float64 }
 
 // numberType sets the limits of a number. It rounds the limits of an integer

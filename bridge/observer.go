@@ -27,8 +27,8 @@ type Activity struct {
 
 // Stats describes the workload of the complete deployment.
 type Stats struct {
-	// Ages holds the ages of the pending requests. If there are very many,
-	// it is a sample, and each age represents Weight requests.
+	// Ages holds the ages of the pending requests. If there are too many, it is
+	// a sample, and each age represents Weight requests.
 	Ages    []time.Duration
 	Weight  float64
 	Pending int64 // number of pending requests

@@ -12,9 +12,9 @@ import (
 // overflow if a server sends a wrong time.
 const longestPause = 365 * 24 * time.Hour
 
-// RetryAfter returns the pause that the Retry-After header of a response asks
-// for. The header is a number of seconds, or a time by the clock of the sender.
-// The pause is zero without a header. The caller limits it.
+// RetryAfter returns the pause in the Retry-After header of a response. The
+// header is a number of seconds, or a time by the clock of the sender. Without
+// the header, the pause is zero. The caller must limit it.
 func RetryAfter(h http.Header) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {

@@ -31,14 +31,14 @@ type Directory interface {
 	// precede an account. Find returns "" if no one or more than one person
 	// matches.
 	Find(ctx context.Context, text string) (string, error)
-	// Display returns the display name of a person. It is empty if people read
-	// the name from the config.
+	// Display returns the display name of a person. It is empty if people see
+	// the name in the config.
 	Display(person string) string
 	// Everyone returns the members of a group in the config. It also reports
 	// whether no one else can be a member.
 	Everyone(group string) (people []string, all bool)
 	// Native returns the native group of a platform that a group includes, in
-	// the format of the platform. It returns "" if there is none.
+	// the format of the platform. It returns "" if the group includes none.
 	Native(group, platform string) string
 }
 
@@ -115,7 +115,7 @@ type Actor struct {
 	Name     string `json:"name,omitempty"`   // display name, untrusted text
 	Person   string `json:"person,omitempty"` // set once the account is identified
 	// Known is the display name of the person in the config. It is empty if the
-	// person has none.
+	// config has none.
 	Known string `json:"known,omitempty"`
 }
 

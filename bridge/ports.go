@@ -42,9 +42,10 @@ type Threader interface {
 	Thread(ctx context.Context, d Destination, first MessageRef, title string) (Destination, error)
 }
 
-// Linker is a Platform whose messages have addresses.
+// Linker is a Platform whose messages have URLs.
 type Linker interface {
-	// Link returns the URL of a posted message. It is empty if there is none.
+	// Link returns the URL of a posted message. It is empty if the message has
+	// none.
 	Link(context.Context, MessageRef) string
 }
 
@@ -117,7 +118,7 @@ type Command struct {
 // Click is one action of a user on a control.
 type Click struct {
 	Token string
-	Actor Actor // as the platform authenticated it
+	Actor Actor // account that the platform authenticated
 	// Ref is the card with the control. It is zero if the platform does not
 	// report it. Otherwise, it must be the message for which the token was
 	// made. Its Message is empty if the control was on a private message that
@@ -152,7 +153,7 @@ type Input struct {
 	KeepOptions bool
 	// Part means that the input offered only the options From to To-1. All
 	// other options are kept. KeepOther means that the input did not ask for
-	// Other, so text that was typed before is kept.
+	// Other, so text that was typed earlier is kept.
 	Part, KeepOther bool
 	From, To        int
 }
@@ -203,20 +204,22 @@ type Verdict struct {
 // TypedProblem is the key of Click.Typed in Verdict.Problems.
 const TypedProblem = -1
 
-// View is the content of a message: a record as one destination shows it.
+// View is the content of a message: a record in the form for one destination.
 type View struct {
 	Record      Record
 	Destination int // index into Record.Interaction.Destinations
 	// Draft is the unfinished answer to show on the card. It is nil if
 	// there is none.
 	Draft *Draft
-	// Mentions lists whom the card mentions while it is pending.
+	// Mentions lists the people and groups that the card mentions while it is
+	// pending.
 	Mentions []Mention
 	// Waiting means that the card has no controls because the full text is
 	// not delivered yet.
 	Waiting bool
-	// Withheld means that the service does not take the text of the request, so
-	// that the view has none of it. Fix is what an administrator can do, or empty.
+	// Withheld means that the service does not accept the text of the request,
+	// so the view contains none of it. Fix is the instruction for the
+	// administrator. It may be empty.
 	Withheld bool
 	Fix      string
 	// Revealed means that only a person who may respond sees the view, so the
@@ -255,9 +258,9 @@ func (v View) Unfinished() View {
 	return v
 }
 
-// Withhold returns the view without controls and without the text of the request,
-// for a service that does not take that text. It shows what the card of a private
-// request shows.
+// Withhold returns the view without controls and without the text of the
+// request, for a service that does not accept that text. It shows the same as
+// the card of a private request.
 func (v View) Withhold(fix string) View {
 	v.Withheld, v.Fix, v.Waiting, v.Revealed = true, fix, true, false
 	v.Record.Interaction.Private = true

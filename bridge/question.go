@@ -31,9 +31,9 @@ type Question struct {
 	MaxLength   int      `json:"max_length,omitempty"`   // characters; zero means DefaultMaxLength
 	Pattern     string   `json:"pattern,omitempty"`      // RE2, must match the complete text
 	PatternHint string   `json:"pattern_hint,omitempty"` // shown if the text does not match; if empty, the pattern is shown
-	Min         *float64 `json:"min,omitempty"`          // of a number; nil means that there is no bound
+	Min         *float64 `json:"min,omitempty"`          // for a number; nil means no limit
 	Max         *float64 `json:"max,omitempty"`
-	Integer     bool     `json:"integer,omitempty"` // of a number
+	Integer     bool     `json:"integer,omitempty"` // for a number
 
 	// MinChoices and MaxChoices limit the number of chosen options of a list.
 	// Zero means no limit.
@@ -287,7 +287,7 @@ func (q *Question) checkOptions(at string) error {
 	return nil
 }
 
-// tellApart adds the values to labels that look the same to people.
+// tellApart adds the values to labels that people cannot tell apart.
 func tellApart(all []Option) {
 	same := map[string]int{}
 	for _, o := range all {

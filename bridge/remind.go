@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// minReminded is the shortest timeout for which a percentage applies. With a
+// minReminded is the minimum timeout for a reminder at a percentage. With a
 // shorter timeout, people would read the reminder together with the card.
 const minReminded = 2 * time.Minute
 

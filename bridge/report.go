@@ -13,7 +13,7 @@ type SessionState string
 // The states of a session.
 const (
 	SessionWorking  SessionState = "working"
-	SessionWaiting  SessionState = "waiting" // for its user, at its own terminal
+	SessionWaiting  SessionState = "waiting" // waits for its user, at the agent's own terminal
 	SessionFinished SessionState = "finished"
 )
 
@@ -22,8 +22,8 @@ const (
 	// ReportedTTL is the time for which nod keeps the status of a session
 	// after its last report.
 	ReportedTTL = 7 * 24 * time.Hour
-	// MaxReported is the maximum number of reported sessions.
-	// A further one replaces the one whose last report is the oldest.
+	// MaxReported is the maximum number of reported sessions. A new session
+	// then replaces the session whose last report is the oldest.
 	MaxReported = 1000
 	// MaxReportText limits each text of a report, in characters, and
 	// MaxLastMessage its last message.
@@ -36,8 +36,8 @@ const (
 type SessionReport struct {
 	State SessionState `json:"state,omitempty"`
 	Title string       `json:"title,omitempty"`
-	// Prompt is the text that started the session. It is the title unless
-	// there is one.
+	// Prompt is the text that started the session. It is the title if the
+	// session has none.
 	Prompt string `json:"prompt,omitempty"`
 	Host   string `json:"host,omitempty"`
 	Folder string `json:"folder,omitempty"`
@@ -57,13 +57,13 @@ type SessionReport struct {
 	// At is the time of the event. A report that is older than the state of
 	// the session does not change the state. Zero means now.
 	At time.Time `json:"at,omitzero"`
-	// Update means that the report adds to a session that was reported
-	// before. It does not start one.
+	// Update means that the report adds to a session that was reported before.
+	// It does not start a session.
 	Update bool `json:"update,omitempty"`
 }
 
-// Normalize checks the report, and removes what chat platforms cannot show. It
-// returns CodeInvalid for an unknown state.
+// Normalize checks the report, and removes content that chat platforms cannot
+// show. It returns CodeInvalid for an unknown state.
 func (r *SessionReport) Normalize() error {
 	switch r.State {
 	case "", SessionWorking, SessionWaiting, SessionFinished:
@@ -118,8 +118,8 @@ type SessionStatus struct {
 	Since     time.Time         `json:"since"`            // of State
 	Stepped   time.Time         `json:"stepped,omitzero"` // time of Step
 	Updated   time.Time         `json:"updated"`
-	// Message is the interaction whose messages show the session. It is
-	// empty if there is none.
+	// Message is the interaction whose messages show the session. It is empty
+	// if the session has no message.
 	Message ID `json:"message,omitempty"`
 }
 
@@ -136,15 +136,15 @@ type SessionView struct {
 	Decided Tally
 }
 
-// Tally holds numbers of closed requests by what people decided.
+// Tally counts closed requests by the decision of people.
 type Tally struct {
 	Approved, Denied, Answered int
-	// Of is the number of newest requests that were examined, if a session has
-	// more. Zero means all.
+	// Of is the number of newest requests that were examined, if the session
+	// has more. Zero means that all were examined.
 	Of int
 }
 
-// Add counts a record if a person has decided it.
+// Add counts a record if a person decided it.
 func (t *Tally) Add(r Record) {
 	if r.Response == nil || r.Response.Actor == nil || r.Interaction.Kind == KindNotice {
 		return

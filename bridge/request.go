@@ -43,20 +43,21 @@ type Request struct {
 	// Awaited means that the caller waits for the response next; see
 	// Opening.Awaited.
 	Awaited bool `json:"-"`
-	// OnlyRules means that the agent decides on its own afterward whether a person
-	// is needed, or lets a model decide. People are asked only if a rule of the
-	// policy asks them. Otherwise the request is closed with ReasonLeft.
+	// OnlyRules means that the agent itself decides afterward whether it needs
+	// a person, or lets a model decide. nod asks people only if a policy rule
+	// asks them. Otherwise, the request is closed with ReasonLeft.
 	OnlyRules bool `json:"-"`
-	// Now means that the caller asks in another way if every platform is down when the
-	// request opens. It is undeliverable then, instead of waiting for one.
+	// Now means that the caller asks in another way if every platform is down
+	// when the request opens. The request is then undeliverable, instead of
+	// waiting for a platform.
 	Now bool `json:"-"`
 	// Contested is that of the interaction.
 	Contested bool `json:"-"`
 	// SameTool limits OneAtATime to requests with the same ToolName.
 	SameTool bool `json:"-"`
-	// Gate and Doubts are those of the operation; see [Act]. A request with a gate
-	// is not stored if no rule and no gate asks about it, because agents send one
-	// for each call of a tool.
+	// Gate and Doubts belong to the operation; see [Act]. A request with a gate
+	// is not stored if no rule and no gate asks about it, because agents send
+	// one for each call of a tool.
 	Gate   string   `json:"-"`
 	Doubts []string `json:"-"`
 }

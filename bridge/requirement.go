@@ -23,11 +23,11 @@ type Requirement struct {
 
 // Addition holds people who were added to a request while it was pending.
 type Addition struct {
-	// For is the route of the requirement that they count toward. It is
-	// empty if the request has one route.
+	// For is the route of the requirement that these responders count toward.
+	// It is empty if the request has one route.
 	For string `json:"for,omitempty"`
-	// Route is the route that they belong to. It is empty if they were
-	// added by name.
+	// Route is the route of these responders. It is empty if they were added by
+	// name.
 	Route      string      `json:"route,omitempty"`
 	Responders []Responder `json:"responders,omitempty"`
 	Groups     []string    `json:"groups,omitempty"`
@@ -68,8 +68,9 @@ type slot struct {
 	needed      int
 }
 
-// ApprovalSlots returns the slots in the order that votes refer to: those of
-// Must, and then for each requirement its quorum and its required approvers.
+// ApprovalSlots returns the slots in the order that votes refer to: first the
+// slots of Must, and then, for each requirement, its quorum and its required
+// approvers.
 func (p Placement) ApprovalSlots() []slot {
 	var out []slot
 	for _, who := range p.Must {

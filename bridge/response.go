@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Reasons with which a request is cancelled because it was, or will be, settled
-// by the agent or the person at its terminal. Cards then say what was decided
-// there.
+// Reasons for cancelling a request because the agent, or the person at its
+// terminal, settled it or will settle it. Cards then state the decision that
+// was made there.
 const (
 	ReasonAllowed   = "allowed at the terminal"
 	ReasonAnswered  = "answered at the terminal"
@@ -27,12 +27,12 @@ const (
 // Response is the outcome of an interaction.
 type Response struct {
 	State   State             `json:"state"`
-	Answers map[string]Answer `json:"answers,omitempty"` // by question ID
+	Answers map[string]Answer `json:"answers,omitempty"` // answers by question ID
 	// Annotations holds notes by question ID. It is never nil in a stored
 	// response.
 	Annotations map[string]Annotation `json:"annotations"`
 	// Scope is the scope of an approval, or always for a denial that the agent
-	// has to remember.
+	// must remember.
 	Scope Scope `json:"scope,omitempty"`
 	// Reason explains an outcome other than a plain answer or approval.
 	Reason string `json:"reason,omitempty"`
@@ -49,7 +49,7 @@ type Response struct {
 	// WithdrawnBy is the person who cancelled the request. It is nil if the
 	// agent did.
 	WithdrawnBy *Actor `json:"withdrawn_by,omitempty"`
-	// Rule is the policy rule that decided. It is empty if none did.
+	// Rule is the policy rule that decided. It is empty if no rule did.
 	Rule string `json:"rule,omitempty"`
 	// Grant is the request in which the grant that covers this one was
 	// given. If there are several grants, it belongs to the first.
@@ -81,10 +81,10 @@ type Vote struct {
 	// Covers holds the indexes into Placement.Slots that the voter counted
 	// toward.
 	Covers []int `json:"covers,omitempty"`
-	// Content is that of the interaction that the voter saw, because an approval
-	// counts only for it.
+	// Content is the content hash of the interaction that the voter saw,
+	// because an approval counts only for that content.
 	Content string `json:"content,omitempty"`
-	// Assurance and Assertion are those of the voter; see [Response].
+	// Assurance and Assertion are the voter's; see [Response].
 	Assurance Assurance  `json:"assurance,omitempty"`
 	Assertion *Assertion `json:"assertion,omitempty"`
 }

@@ -8,9 +8,9 @@ import (
 // rate limit. Nothing was sent, and the call is possible after RetryAfter.
 var ErrPaced = errors.New("queued behind the rate limit")
 
-// ErrRefused is wrapped by the error of a call that a platform refused because of
-// nod's account. The platform itself finds out whether the account still counts.
-// Until then, the call can be repeated as in an outage.
+// ErrRefused is wrapped by the error of a call that a platform refused because
+// of nod's account. The adapter checks whether the account is still valid.
+// Until then, the call can be repeated like after an outage.
 var ErrRefused = errors.New("the account was refused")
 
 // ErrDeleted is wrapped by the error of a call about a message that no longer
@@ -25,8 +25,9 @@ var ErrClosed = errors.New("the channel is closed")
 // that nod cannot change any more.
 var ErrFrozen = errors.New("the message cannot be changed")
 
-// ErrUnconfirmed is wrapped by the error of a change that was stored, but that too few
-// replicas have confirmed. It may be lost, and counts for no one until they have.
+// ErrUnconfirmed is wrapped by the error of a change that was stored, but that
+// too few replicas have confirmed. The change may be lost, and does not count
+// until enough replicas confirm it.
 var ErrUnconfirmed = errors.New("not confirmed by the replicas")
 
 // NotRecorded returns the text for a person whose click ended in an error.

@@ -47,9 +47,10 @@ type Client struct {
 	// Patience is the time that the daemon may be unreachable before a call
 	// fails. Zero means two minutes. Set it before the first call.
 	Patience time.Duration
-	// FirstPatience is the time for which connections may be refused, or answered
-	// in another protocol, if no call has reached the daemon yet: it probably does
-	// not run, or the address is wrong. Zero means Patience. Set it before the first call.
+	// FirstPatience is the time for which connections may be refused, or
+	// answered in another protocol, before any call has reached the daemon. In
+	// this case, the daemon probably does not run, or the address is wrong.
+	// Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
 	// Window is the longest wait of one call. A longer wait takes several
 	// calls. Zero means 25 seconds. It must be shorter than the time after
@@ -74,8 +75,9 @@ type Client struct {
 }
 
 // maxIdleConns is the maximum number of unused connections to the daemon that
-// clients keep. Each waiting call has a connection of its own, so a program with
-// many concurrent calls would otherwise connect for nearly each of them.
+// clients keep. Each waiting call has its own connection, so a program with
+// many concurrent calls would otherwise open a new connection for nearly every
+// call.
 const maxIdleConns = 128
 
 // transport returns the transport of clients without an HTTP client of their

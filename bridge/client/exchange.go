@@ -62,7 +62,8 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (answer json.RawMessa
 		x.Caller = uuid.NewString()
 	}
 	var open []bridge.Record
-	err = c.poll(ctx, atOnce, func(ctx context.Context, wait string) (bool, error) { // to report pending requests early
+	// only reports pending requests early
+	err = c.poll(ctx, atOnce, func(ctx context.Context, wait string) (bool, error) {
 		got, waits, err := x.send(ctx, c, wait)
 		if answer = got; err != nil || waits == nil {
 			return true, err

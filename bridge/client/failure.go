@@ -71,7 +71,7 @@ type proxyRefusal struct {
 func (p proxyRefusal) Error() string { return http.StatusText(p.status) }
 
 // refusedBy returns the error for a proxy that does not connect to the daemon.
-// Like any other network failure, it may be gone at the next attempt.
+// Like any other network failure, it may not occur at the next attempt.
 func (c *Client) refusedBy(p proxyRefusal) error {
 	return bridge.Wrap(bridge.CodeUnavailable, p, "the proxy %s does not connect to the nod daemon at %s: it answers with status %d", p.proxy, c.base, p.status).
 		WithHint(checkProxy)
@@ -166,8 +166,8 @@ func (c *Client) expected(resp *http.Response, statuses ...int) error {
 const maxError = 1 << 20
 
 // failure returns the error in a response. Only an error of nod itself is
-// final. An error of a proxy may be gone at the next attempt, regardless of its
-// form.
+// final. An error of a proxy may not occur at the next attempt, regardless of
+// its form.
 func (c *Client) failure(status int, header http.Header, raw []byte) error {
 	if status == http.StatusProxyAuthRequired {
 		return c.refusedBy(proxyRefusal{"that HTTP_PROXY names", status})
@@ -184,5 +184,5 @@ func (c *Client) failure(status int, header http.Header, raw []byte) error {
 	return body.Error
 }
 
-// maxPause limits the pause that a response can ask for.
+// maxPause limits the pause that a response can request.
 const maxPause = 5 * time.Minute

@@ -73,7 +73,7 @@ func (c *Client) retry(ctx context.Context, call func(context.Context) error) er
 	}
 }
 
-// retryAfter returns the pause that an error asks for.
+// retryAfter returns the pause that an error requests.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*bridge.Error](err); ok {
 		return e.RetryAfter

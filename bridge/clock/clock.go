@@ -1,9 +1,10 @@
-// Package clock computes with the time that a clock on the wall shows: hand-overs
-// of rotations, quiet hours, and reminders. All times of day of nod come from here.
+// Package clock computes with the time of day on a wall clock: turns of
+// rotations, quiet hours, and reminders. All of nod's times of day come from
+// here.
 //
-// A clock that changes for daylight saving skips some times and shows others twice.
-// A skipped time is the moment of the change. A time that is shown twice is the
-// first of both.
+// A clock that changes for daylight saving skips some times and shows others
+// twice. A skipped time stands for the time of the change. A repeated time
+// stands for its first occurrence.
 package clock
 
 import "time"
@@ -67,9 +68,10 @@ func (d Daily) Until(t time.Time) time.Time {
 	return t
 }
 
-// Turns are the turns of a rotation. Each begins when a clock shows a time of day.
+// Turns holds the turns of a rotation. Each turn starts at the same time of
+// day.
 type Turns struct {
-	Start time.Time // of turn 0, in the zone of the clock
+	Start time.Time // start of turn 0, in the zone of the clock
 	Every time.Duration
 }
 
@@ -90,8 +92,9 @@ func (r Turns) Turn(at time.Time) int64 {
 	return turn
 }
 
-// Snooze returns the time of a reminder that a person wants after a delay. It is
-// early enough to answer: at three quarters of the time that is left, at the latest.
+// Snooze returns the time of a reminder that a person requests after a delay.
+// It is at most at three quarters of the remaining time, so that the person can
+// still answer.
 func Snooze(now time.Time, delay time.Duration, deadline time.Time) time.Time {
 	return now.Add(min(delay, deadline.Sub(now)*3/4))
 }

@@ -54,7 +54,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Store keeps short texts that all daemons share. documents.Notes implements it.
+// Store stores short texts that all daemons share. documents.Notes implements
+// it.
 type Store interface {
 	PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error)
 	Note(ctx context.Context, key string) (string, error)
@@ -123,10 +124,10 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r)
 }
 
-// Principal returns the person whose console session a call to the API carries.
-// It accepts reads, and accepts changes only from nod's own page. It returns
-// CodeUnauthenticated without a session, and CodeUnavailable if it cannot check
-// the session now.
+// Principal returns the person whose console session a call to the API
+// contains. It accepts reads, and accepts changes only from nod's own page. It
+// returns CodeUnauthenticated without a session, and CodeUnavailable if it
+// cannot check the session now.
 func (c *Console) Principal(r *http.Request) (api.Principal, error) {
 	if c.foreign.Check(r) != nil {
 		return api.Principal{}, bridge.Errorf(bridge.CodeUnauthenticated, "this request does not come from nod's own page")
@@ -176,10 +177,10 @@ func write(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may have disconnected
 }
 
-// guessed records the error of a caller that may have guessed a secret: a token, an
-// invitation or a ticket. It returns the error, or CodeRateLimited after too many
-// of them. A caller with a valid secret is never refused, so no one can lock people
-// out.
+// guessed records the error of a caller that may have guessed a secret: a
+// token, an invitation or a ticket. It returns the error, or CodeRateLimited
+// after too many such errors. A caller with a valid secret is never refused, so
+// no one can lock people out.
 func (c *Console) guessed(r *http.Request, err error) error {
 	if code := bridge.ErrorCode(err); code != bridge.CodeNotFound && code != bridge.CodeUnauthenticated {
 		return err

@@ -17,7 +17,7 @@ import (
 const (
 	// inboxPage is the number of requests on a page.
 	inboxPage = 50
-	// soon is the time before the deadline in which a request is urgent.
+	// soon is the time before the deadline at which a request becomes urgent.
 	soon = 5 * time.Minute
 	// Limits of a request that a list shows in full.
 	wholeLines = 14
@@ -156,8 +156,8 @@ func (n *counts) add(i bridge.Interaction, mine bool) {
 	}
 }
 
-// whose reports whether a list contains a request. The list is of all requests,
-// of the person's own requests, or of the requests of others.
+// whose reports whether a list contains a request. A list contains all
+// requests, the person's own requests, or the requests of others.
 func whose(who string, mine bool) bool {
 	switch who {
 	case "all":
@@ -287,8 +287,8 @@ func (c *Console) history(_ http.ResponseWriter, r *http.Request, actor bridge.A
 	return map[string]any{"items": items, "next": page.Next, "routes": routes, "people": people}, nil
 }
 
-// choices returns the names of the routes, and of the people whom they name,
-// for the filters of the history.
+// choices returns the names of routes, and of the people in them, for the
+// filters of the history.
 func (c *Console) choices() (routes, people []string) {
 	named := map[string]bool{}
 	all := c.engine.Routes()

@@ -36,8 +36,8 @@ type signView struct {
 	Options  string // options for the passkey; empty if the person has none
 }
 
-// signing shows the request of a ticket. It changes nothing, so that a link
-// preview is harmless.
+// signing shows the request of a ticket. It changes nothing, so a link preview
+// is harmless.
 func (c *Console) signing(w http.ResponseWriter, r *http.Request) {
 	s, err := c.engine.Passkeys.SignPage(r.Context(), r.PathValue("secret"))
 	view, status := signView{}, http.StatusOK

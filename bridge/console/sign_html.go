@@ -10,7 +10,7 @@ import (
 //go:embed sign.html
 var signFrame string
 
-// page returns the page as HTML. Every text is escaped. It does not use a
+// page returns the page as HTML with every text escaped. It does not use a
 // template, because templates call methods by their names, so the linker would
 // have to keep all methods of nod.
 func (v signView) page() string {

@@ -66,7 +66,7 @@ func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (stri
 	var found []bridge.Record
 	var more bool
 	var err error
-	var unread []string // what keeps requests out of the list
+	var unread []string // reasons why the list may lack requests
 	if mine {
 		found, more, err = d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
 			_, no := d.engine.People.Eligible(ctx, r.Interaction, c.Actor)
@@ -113,8 +113,9 @@ func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (stri
 	return text, nil
 }
 
-// lines returns a line for each pending request, with a link to its card or, if it
-// has none here, what to send for its details.
+// lines returns a line for each pending request. The line links to the card in
+// this channel. If there is no such card, it contains the command for the
+// details.
 func (d *Desk) lines(ctx context.Context, c bridge.Command, found []bridge.Record) ([]string, error) {
 	var lines []string
 	for _, r := range found {
@@ -142,8 +143,8 @@ func (d *Desk) show(ctx context.Context, c bridge.Command, text string) (string,
 	return words.Describe(d.engine.Redactor.Record(r)), nil
 }
 
-// find returns the request that a command names. If there is none that the
-// person may read, it returns a note for the person.
+// find returns the request in a command. If the person may not read such a
+// request, it returns a note for the person.
 func (d *Desk) find(ctx context.Context, c bridge.Command, text string) (bridge.Record, string, error) {
 	none := "Request not found, or not visible to you. To list your pending requests, send /" + bridge.CommandName + " mine."
 	id, err := d.request(ctx, c.Actor, text)
@@ -224,7 +225,8 @@ func (d *Desk) who(ctx context.Context, c bridge.Command) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// unreadable says what nod cannot read now. It is empty if there is nothing.
+// unreadable names the sources that nod cannot read now. It is empty if nod can
+// read everything.
 func unreadable(unread []string) string {
 	if len(unread) == 0 {
 		return ""
@@ -232,8 +234,9 @@ func unreadable(unread []string) string {
 	return " nod cannot read " + strings.Join(unread, ", ") + " now, so requests may be missing here. Try again in a moment."
 }
 
-// mayAnswerIn reports whether a person may answer the requests of a route to the
-// channel of a command. If not, it also returns what nod cannot read.
+// mayAnswerIn reports whether a person may answer the requests of a route to
+// the channel of a command. If not, it also returns the sources that nod cannot
+// read.
 func (d *Desk) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []string) {
 	var unread []string
 	for _, route := range d.engine.Routes() {

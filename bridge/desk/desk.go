@@ -1,6 +1,6 @@
-// Package desk shows people what concerns them, and runs their commands in chat. It calls
-// the engine and the rooms, as an entry point does, and decides nothing itself. Start with
-// [Desk.Command] and [Desk.Overview].
+// Package desk shows people their requests, grants and sessions, and runs their
+// commands in chat. It calls the engine and the rooms, like an entry point, and
+// makes no decisions itself. Start with [Desk.Command] and [Desk.Overview].
 package desk
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/bridge/rooms/session"
 )
 
-// Desk answers what people ask nod. It is safe for concurrent use.
+// Desk runs the commands of people. It is safe for concurrent use.
 type Desk struct {
 	engine   *engine.Engine
 	grants   *grant.Room

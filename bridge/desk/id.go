@@ -8,10 +8,10 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// request returns the ID that a person means by text: a whole ID, or the
-// beginning of the ID of a pending request that the person may read, or the word
-// for the newest of these. It returns CodeNotFound or CodeInvalid if there is no
-// such request.
+// request returns the ID that text refers to: a complete ID, the beginning of
+// the ID of a pending request that the person may read, or the word for the
+// newest of these requests. It returns CodeNotFound or CodeInvalid if there is
+// no such request.
 func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (bridge.ID, error) {
 	if id, err := bridge.ParseID(text); err == nil {
 		return id, nil
@@ -26,12 +26,12 @@ func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (brid
 	for n, r := range found {
 		ids[n] = r.Interaction.ID
 	}
-	slices.SortFunc(ids, func(a, b bridge.ID) int { return strings.Compare(string(b), string(a)) }) // the newest first
+	slices.SortFunc(ids, func(a, b bridge.ID) int { return strings.Compare(string(b), string(a)) }) // newest first
 	return bridge.Expand(text, ids)
 }
 
-// grant returns the ID of the grant that a person means by text, among those
-// that the person may revoke.
+// grant returns the ID of the grant that text refers to, among the grants that
+// the person may revoke.
 func (d *Desk) grant(ctx context.Context, who bridge.Actor, text string) (string, error) {
 	all, err := d.grants.ListFor(ctx, who)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// maxDecided is the maximum number of closed requests in an overview, and
-// decidedLooked the number of newest requests to look for them in.
+// maxDecided is the maximum number of closed requests in an overview.
+// decidedLooked is the number of newest requests that nod searches for them.
 const (
 	maxDecided    = 8
 	decidedLooked = 50
@@ -35,7 +35,7 @@ func (d *Desk) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.
 	return o, err
 }
 
-// waiting returns up to n pending requests that wait for an actor, and whether
+// waiting returns up to n pending requests for an actor, and reports whether
 // there are more.
 func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
 	found, more, err := d.engine.Pending(ctx, n, func(r bridge.Record) (bool, error) {
@@ -58,8 +58,8 @@ func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge
 	return out, more, nil
 }
 
-// shown returns a pending request as a platform shows it to one person. It can
-// be decided there if the platform has a card that shows everything.
+// shown returns a pending request in the form for one person on a platform. The
+// person can decide it there if the platform has a complete card.
 func (d *Desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
 	for n, at := range r.Interaction.Destinations {
 		ref, ok := r.Messages[n]

@@ -13,7 +13,7 @@ import (
 // Limits of a page of a list. Every platform shows that much without cutting it.
 const (
 	maxLines = 15
-	maxPage  = 3000 // as lineCost counts
+	maxPage  = 3000 // as counted by lineCost
 )
 
 // escapedCost returns the length of a text in characters after a platform escapes
@@ -23,9 +23,9 @@ func escapedCost(s string) int { return utf8.RuneCountInString(html.EscapeString
 // lineCost returns the length of a line.
 func lineCost(line string) int { return escapedCost(line) + 1 }
 
-// listed writes a list under a title: all of it for a platform with pages of its
-// own, and otherwise the page that the command names, with the command for the
-// next one.
+// listed writes a list under a title. A platform that has its own pages gets
+// the complete list. Any other gets the page in the command, with the command
+// for the next page.
 func listed(title string, lines []string, c bridge.Command) string {
 	if c.Whole {
 		return title + "\n" + strings.Join(lines, "\n")
@@ -48,9 +48,9 @@ func listed(title string, lines []string, c bridge.Command) string {
 	return text
 }
 
-// listedAfter writes a list that changes while people read it. Its keys are in order,
-// and the next page starts after the last line that was shown, so that no line is
-// left out when others go.
+// listedAfter writes a list that changes while people read it. Its keys are
+// sorted, and the next page starts after the last visible line. No line is
+// skipped when others disappear.
 func listedAfter(title string, keys, lines []string, c bridge.Command) string {
 	word, rest, _ := strings.Cut(strings.TrimSpace(c.Text), " ")
 	start := 0
@@ -81,8 +81,8 @@ func listKey(r bridge.Record) string {
 	return strconv.FormatInt(r.Interaction.Deadline.UnixMilli(), 36) + id[max(0, len(id)-6):]
 }
 
-// pages splits the lines of a list into pages, of which there is at least one. A
-// longer line than a page continues on the next one, because the text of a grant
+// pages splits the lines of a list into at least one page. A line that is
+// longer than a page continues on the next one, because the text of a grant
 // must not be cut.
 func pages(lines []string) [][]string {
 	all, size := [][]string{nil}, 0

@@ -47,11 +47,11 @@ func (d *Desk) suggestRequests(ctx context.Context, who bridge.Actor, typed stri
 	return out, nil
 }
 
-// latelyKept is the time for which suggestions use the same pending requests. A
-// person who types asks for suggestions at each key.
+// latelyKept is the time for which suggestions reuse the same pending requests,
+// because a client asks for suggestions at each key.
 const latelyKept = 3 * time.Second
 
-// lately holds the pending requests of a moment ago.
+// lately caches recent pending requests.
 type lately struct {
 	mu   sync.Mutex
 	read time.Time

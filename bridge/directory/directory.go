@@ -40,23 +40,24 @@ type Person struct {
 	Accounts map[string]string // user IDs by platform
 	IDs      map[string]string // by kind of schedule
 	Email    string
-	Name     string // that people read; if empty, it is that in the config
+	Name     string // display name; if empty, the name in the config
 }
 
 // Group is a group of people. A person who matches any of its fields is a
 // member.
 type Group struct {
 	People []string
-	// Of maps platforms to groups there, in each platform's own form.
+	// Of maps platforms to native groups, in the format of each platform.
 	Of map[string]string
-	// OnCall is the name of a schedule. If it is empty, the group has none.
+	// OnCall is the name of a schedule. If it is empty, the group has no
+	// schedule.
 	OnCall string
 }
 
 // Scheduler returns who is on call.
 type Scheduler interface {
-	// OnCall returns who is on call at a time, as the schedule names them. It
-	// returns CodeUnavailable if that is unknown.
+	// OnCall returns who is on call at a time, by their names in the schedule.
+	// It returns CodeUnavailable if that is unknown.
 	OnCall(ctx context.Context, schedule string, at time.Time) ([]bridge.Named, error)
 }
 
@@ -76,7 +77,7 @@ type Options struct {
 	Links     Links     // if nil, account linking is disabled
 	// Emails lists the platforms whose email addresses prove an identity.
 	Emails []string
-	// Guests means that this holds for the addresses of guests too.
+	// Guests means that the email addresses of guests count too.
 	Guests bool
 	// Remembered is the lifetime of cached answers in tests. Zero means the
 	// constant Remembered.
@@ -87,8 +88,8 @@ type Options struct {
 type Directory struct {
 	o         Options
 	platforms map[string]bridge.Platform
-	names     []string            // of the people, sorted
-	spelled   map[string][]string // people by what sources call them, folded; see call
+	names     []string            // names of the people, sorted
+	spelled   map[string][]string // people by their case-folded names in other sources; see call
 
 	mu      sync.Mutex
 	kept    map[string]kept
@@ -165,8 +166,9 @@ func (d *Directory) withAccount(a bridge.Actor) []string {
 	return d.those(func(_ string, p Person) bool { return d.same(a.Platform, p.Accounts[a.Platform], a.User) })
 }
 
-// ofEmail returns the person to whom the email address of an account belongs. One
-// who has another account on the platform is someone else.
+// ofEmail returns the person to whom the email address of an account belongs.
+// If the person has another account on the platform, the account belongs to
+// someone else.
 func (d *Directory) ofEmail(a bridge.Actor, email string) string {
 	who := one(d.withEmail(email))
 	if d.o.People[who].Accounts[a.Platform] != "" {
@@ -306,8 +308,9 @@ func (d *Directory) belongs(platform, group, user string) (bool, error) {
 	return got.yes, err
 }
 
-// unknown returns the error of a platform that does not answer a question. Its code
-// is about the question, and would be taken for the reply to the person.
+// unknown returns the error for a platform that does not answer a question. The
+// platform's own code refers to the question. Callers would mistake it for the
+// reply to the person.
 func unknown(err error) error {
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeUnavailable, bridge.CodeRateLimited, bridge.CodeInternal:
@@ -318,9 +321,9 @@ func unknown(err error) error {
 	return e
 }
 
-// remember returns a cached answer or asks for a new one, once for all callers at
-// the same time. An error is an answer for a short while. It never returns an
-// expired answer instead of an error.
+// remember returns a cached answer, or asks for a new one, once for all
+// concurrent callers. It also caches an error for a short time. It never
+// returns an expired answer instead of an error.
 func (d *Directory) remember(key string, ask func(context.Context) (kept, error)) (kept, error) {
 	d.mu.Lock()
 	if k, ok := d.kept[key]; ok && time.Now().Before(k.until) {
@@ -347,8 +350,8 @@ func (d *Directory) remember(key string, ask func(context.Context) (kept, error)
 	return f.answer, f.answer.err
 }
 
-// ask asks a platform. It asks again if the platform limits the rate for less than
-// the time that a click has.
+// ask asks a platform. If the platform limits the rate, it asks again, unless
+// the wait exceeds the time of a click.
 func (d *Directory) ask(ask func(context.Context) (kept, error)) kept {
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // several people wait for the answer
 	defer cancel()

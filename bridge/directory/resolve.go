@@ -24,8 +24,8 @@ func call(kind, name string) string {
 	return kind + "\n" + strings.ToLower(norm.NFC.String(strings.TrimSpace(name)))
 }
 
-// index makes the index of people. A schedule may name thousands of people at each
-// click, so none of them may take a look at each person.
+// index builds the index of people. A schedule may list thousands of people at
+// each click, so a lookup must not search through all people.
 func (d *Directory) index() {
 	d.names, d.spelled = slices.Sorted(maps.Keys(d.o.People)), map[string][]string{}
 	add := func(key, person string) {
@@ -37,7 +37,7 @@ func (d *Directory) index() {
 		p := d.o.People[name]
 		add(call(byName, name), name)
 		for kind, id := range p.IDs {
-			add(kind+"\n"+id, name) // an ID has one spelling
+			add(kind+"\n"+id, name) // an ID has only one spelling
 		}
 		if strings.TrimSpace(p.Email) != "" {
 			add(call(byEmail, p.Email), name)
@@ -69,8 +69,9 @@ func (d *Directory) withID(kind, id string) []string {
 
 func (d *Directory) withEmail(email string) []string { return d.spelled[call(byEmail, email)] }
 
-// withName returns the people with a name: the one with exactly this name in the
-// config, or else those whose name or display name is the same in any case.
+// withName returns the people with a name: the person with exactly this name in
+// the config, or otherwise all people whose name or display name is the same,
+// ignoring case.
 func (d *Directory) withName(name string) []string {
 	name = strings.TrimSpace(name)
 	if _, ok := d.o.People[name]; ok {
@@ -79,8 +80,8 @@ func (d *Directory) withName(name string) []string {
 	return d.spelled[call(byName, name)]
 }
 
-// one returns the only person of a list. It is empty for none, and for several,
-// because a contradiction names no one.
+// one returns the only person in a list. It returns "" for any other number of
+// people, because the source is then ambiguous.
 func one(people []string) string {
 	if len(people) != 1 {
 		return ""
@@ -88,10 +89,10 @@ func one(people []string) string {
 	return people[0]
 }
 
-// Resolve returns the person whom a source outside of nod names: the one with the
-// ID, or else the one with the email address. A name counts only if the source has
-// neither. It returns "" for a stranger, such as one whose ID and email address
-// belong to different people.
+// Resolve returns the person that an external source refers to: the person with
+// the ID, or otherwise the person with the email address. A name counts only if
+// the source has neither. It returns "" for a stranger, for example if the ID
+// and the email address belong to different people.
 func (d *Directory) Resolve(n bridge.Named) string {
 	withID, withEmail := d.withID(n.Kind, n.ID), d.withEmail(n.Email)
 	switch {
@@ -102,7 +103,7 @@ func (d *Directory) Resolve(n bridge.Named) string {
 	case len(withEmail) > 0:
 		who := one(withEmail)
 		if own := d.o.People[who].IDs[n.Kind]; n.ID != "" && own != "" {
-			return "" // that person has another ID there
+			return "" // that person has a different ID in the schedule
 		}
 		return who
 	case n.ID != "" || n.Email != "":
@@ -116,11 +117,11 @@ func (d *Directory) Find(ctx context.Context, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if a, err := mail.ParseAddress(strings.TrimPrefix(text, "mailto:")); err == nil { // such as Bo Chen <bo@example.com>
 		if all := d.withName(a.Name); len(all) > 0 && len(bridge.Missing(d.withEmail(a.Address), all)) > 0 {
-			return "", nil // a name and an address of two people
+			return "", nil // the name and the address belong to different people
 		}
 		text = a.Address
 	}
-	mention, mentioned := strings.CutPrefix(text, "<@") // as some platforms write mentions
+	mention, mentioned := strings.CutPrefix(text, "<@") // the format in which some platforms write mentions
 	mention, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSuffix(mention, ">"), "!"), "|")
 	platform, user, named := strings.Cut(mention, ":")
 	if !named || d.platforms[platform] == nil && len(d.those(func(_ string, p Person) bool { return p.Accounts[platform] != "" })) == 0 {
@@ -141,7 +142,7 @@ func (d *Directory) Find(ctx context.Context, text string) (string, error) {
 	if len(found) > 0 || !looksLikeID(user) {
 		return one(found), nil
 	}
-	for _, at := range slices.Sorted(maps.Keys(d.platforms)) { // a linked account, or one known by its email address
+	for _, at := range slices.Sorted(maps.Keys(d.platforms)) { // the account is linked, or known by its email address
 		if platform != "" && platform != at {
 			continue
 		}

@@ -1,6 +1,7 @@
-// Package documents has what all parts of nod share that keep documents: errors with codes,
-// notes that live for a time, and leases. It knows no request, and no kind of documents but
-// these two: each room declares its own. Start with [DB].
+// Package documents has the code that all parts of nod with documents share:
+// errors with codes, notes that live for a limited time, and leases. It knows
+// no request, and no kind of document except these two. Each room declares its
+// own kinds. Start with [DB].
 package documents
 
 import (
@@ -22,9 +23,9 @@ type DB struct {
 // Refused logs a document that does not verify.
 func (db DB) Refused(err error) { db.Log.Warn("a stored document was ignored", "error", err) }
 
-// Drop removes a document and its member of an index, which has the same name, and
-// reports whether it existed. An empty index means that there is none. The same change
-// does what others add.
+// Drop removes a document and its member of an index, which has the same name,
+// and reports whether it existed. If index is empty, the document is in no
+// index. The same change can contain other additions.
 func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broker.Change) (existed bool, err error) {
 	err = broker.Retry(ctx, func() error {
 		docs, err := db.Get(ctx, k)
@@ -79,8 +80,9 @@ func Names(members []broker.Member) []string {
 	return out
 }
 
-// Owned returns those of some names that begin with an owner, or all if it is empty. The
-// names begin with an agent, or with an agent and its session; see life.Owner.
+// Owned returns the names that belong to an owner, or all names if owner is
+// empty. A name starts with an agent, or with an agent and its session; see
+// life.Owner.
 func Owned(all []string, owner string) []string {
 	if owner == "" {
 		return all

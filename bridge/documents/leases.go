@@ -38,7 +38,7 @@ func (le Leases) Release(ctx context.Context, name, holder string) error {
 	_, err = le.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Urgent: true})
 	var stale *broker.Stale
 	if errors.As(err, &stale) {
-		return nil // it has ended
+		return nil // the lease has ended
 	}
 	return Public(err)
 }

@@ -15,8 +15,9 @@ type Notes struct{ db DB }
 // NewNotes returns the notes in a database.
 func NewNotes(db DB) Notes { return Notes{db} }
 
-// note is a note. Its end is in the document, because the time to live is not sealed.
-// Zero means that it has none.
+// note is a stored note. The document contains the end of its lifetime, because
+// the seal does not cover the time to live. Zero means that the note has no
+// end.
 type note struct {
 	Value string    `json:"value"`
 	Until time.Time `json:"until,omitzero"`
@@ -43,7 +44,7 @@ func (n note) at(now time.Time) string {
 	return ""
 }
 
-// ReadNote returns a note in a store, as it is stored.
+// ReadNote returns a note from a store without checking its seal.
 func ReadNote(ctx context.Context, db broker.Store, key string) (string, error) {
 	n, _, err := noteDocs.Get(ctx, db, key)
 	return n.Value, Public(err)
@@ -72,7 +73,7 @@ func (ns Notes) Claim(ctx context.Context, key string, ttl time.Duration) (bool,
 	return err == nil && kept == mark, err
 }
 
-// SetNote stores a value in place of what the key has.
+// SetNote stores a value and replaces an earlier value of the key.
 func (ns Notes) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
 	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {
 		*n, d.Keep = newNote(value, ns.db.Now(), ttl), ttl
@@ -81,7 +82,8 @@ func (ns Notes) SetNote(ctx context.Context, key, value string, ttl time.Duratio
 	return Public(err)
 }
 
-// Note returns a value. It returns "" if there is none, or it does not verify.
+// Note returns a value. It returns "" if the key has none, or if the value does
+// not verify.
 func (ns Notes) Note(ctx context.Context, key string) (string, error) {
 	n, _, err := noteDocs.Get(ctx, ns.db, key)
 	var forged *broker.ForgedError
@@ -92,11 +94,11 @@ func (ns Notes) Note(ctx context.Context, key string) (string, error) {
 	return n.at(ns.db.Now()), Public(err)
 }
 
-// onceFor is longer than any sending of a change takes.
+// onceFor is longer than any attempt to send a change.
 const onceFor = time.Minute
 
-// Once applies a change that has no document, with a note, so that it counts once even if
-// it is sent twice.
+// Once applies a change without a document. It adds a note to the change, so
+// that the change counts only once even if it is sent twice.
 func (ns Notes) Once(ctx context.Context, c broker.Change) error {
 	d := broker.Doc{Key: noteDocs.Key("once:" + rand.Text()), Keep: onceFor}
 	d, err := noteDocs.Encode(d, new(newNote("", ns.db.Now(), onceFor)))

@@ -14,8 +14,8 @@ const (
 	alonePoll  = 20 * time.Millisecond
 )
 
-// alone stores a request unless another of its session is pending, or another
-// of the same tool if the draft has sameTool.
+// alone stores a request unless another request of its session is pending. If
+// the draft has sameTool, only requests of the same tool count.
 func (op *Openings) alone(ctx context.Context, d *Draft) (bridge.Record, error) {
 	i := d.Interaction
 	lease, holder := "one:"+i.Agent+"/"+i.Session, uuid.NewString()
@@ -39,7 +39,7 @@ func (op *Openings) alone(ctx context.Context, d *Draft) (bridge.Record, error) 
 	if known, err := op.records.Known(ctx, d.Opening); err != nil {
 		return bridge.Record{}, err
 	} else if known {
-		return op.store(ctx, d) // a repeat returns the first record, even if that is the pending one
+		return op.store(ctx, d) // a repetition returns the first record, even if the pending request is that record
 	}
 	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
 	if err != nil {

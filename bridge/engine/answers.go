@@ -27,7 +27,7 @@ func (a *Click) readInputs() bool {
 		case in.KeepOptions:
 		case f.FreeText():
 			a.answers[f.ID] = bridge.TextAnswer(in.Text)
-		case f.Multiple() || len(values) > 1: // Check rejects several values if only one is allowed
+		case f.Multiple() || len(values) > 1: // Check rejects several values for a field with one value
 			a.answers[f.ID] = bridge.ListAnswer(values...)
 		case len(values) == 1:
 			a.answers[f.ID] = bridge.TextAnswer(values[0])

@@ -99,7 +99,8 @@ func (c *cards) draft(ctx context.Context, r bridge.Record, destination int) (*b
 // drafted returns the view of the clicked card with a draft.
 func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.View {
 	v := bridge.NewView(c.redactor.Record(a.Record), a.Control.Destination, d, c.keys.Sign)
-	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil { // the next update shows the draft
+	// the next update of the card shows the draft
+	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil {
 		c.log.Warn("not all facts of a card were loaded", "id", a.Record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card
@@ -191,11 +192,11 @@ func Shows(r bridge.Record, destination int) bool {
 	return content != "" && r.Shown[destination] == content
 }
 
-// unseen rejects a control that can approve or answer while its card does not
-// show everything that the control decides. A click can arrive before nod has
-// recorded the content of the card, so unseen waits briefly. If that content
-// does not verify, no one will record it again, so unseen requests an update of
-// the card.
+// unseen rejects a control that can approve or answer if its card does not show
+// everything that the control decides. A click can arrive before nod has
+// recorded the content of the card, so unseen waits briefly. If the recorded
+// content does not verify, no one will record it again, so unseen requests an
+// update of the card.
 func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Control.Declines(a.Record.Interaction) {
 		return nil, nil
@@ -225,9 +226,9 @@ func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	return nil, nil
 }
 
-// drawn requests an update of a card that was drawn outside of a job. It does
-// so if the update failed, or if the card may show an older state than another
-// update.
+// drawn handles a card that was drawn outside of a job. It requests an update
+// of the card if drawing failed, or if another update may have left an older
+// state on the card.
 func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
@@ -242,8 +243,9 @@ func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	return c.drawAgain(ctx, now, v.Destination)
 }
 
-// redrawn requests another update of a card if someone has changed its draft while it
-// was drawn or posted. A change of the draft cannot update a card that is not recorded.
+// redrawn requests another update of a card if someone changed its draft while
+// it was drawn or posted. A change of the draft cannot update a card that is
+// not recorded yet.
 func (c *cards) redrawn(ctx context.Context, v bridge.View) error {
 	d, err := c.draft(ctx, v.Record, v.Destination)
 	if err != nil || d.Same(v.Draft) {

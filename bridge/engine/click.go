@@ -17,7 +17,7 @@ type Click struct {
 	Control bridge.Control
 	Record  bridge.Record
 	fields  []bridge.Field
-	Who     bridge.Actor // with Person set
+	Who     bridge.Actor // Person is set
 	// DenyOnly is the text that explains to the actor why they may deny but not
 	// approve. It is empty for other actors.
 	DenyOnly string
@@ -61,7 +61,7 @@ func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) 
 	return cl.question(ctx, a)
 }
 
-// approval applies a click on an approval: it converts the pressed control into
+// approval applies a click on an approval: it converts the clicked control into
 // a response, and records it. An edited input is shown to the person first.
 func (cl *Clicks) approval(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction

@@ -73,8 +73,8 @@ func (*Clicks) Chosen(_ context.Context, a *Click) (*bridge.Verdict, error) {
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// ShowsAll checks that the card shows everything that the control decides. If
-// the card does not, its menu offers no approval.
+// ShowsAll checks that the card shows everything that the control decides.
+// Otherwise, its menu offers no approval.
 func (cl *Clicks) ShowsAll(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Record.State.Final() {
 		return nil, nil //nolint:nilnil // no objection
@@ -105,7 +105,7 @@ func (a Click) inPlace() bool {
 		return false
 	}
 	if a.Ref == (bridge.MessageRef{}) {
-		return true // the platform authenticated the form, but does not send its message
+		return true // the platform has authenticated the form, but does not send the message
 	}
 	// A click can arrive before the message of its card is recorded.
 	ref, posted := a.Record.Messages[a.Control.Destination]

@@ -49,9 +49,9 @@ func orZero(v *bridge.Verdict) bridge.Verdict {
 	return *v
 }
 
-// stale returns the view of a message that no job redraws after a decision.
-// This is the clicked message, if the record names a different one. It returns
-// nil for a message that the record names.
+// stale returns the view of a message that no job redraws after a decision: the
+// clicked message, if it is not in the record. It returns nil for a message in
+// the record.
 func (cl *Clicks) stale(ctx context.Context, a Click) *bridge.View {
 	if ref, ok := a.Record.Messages[a.Control.Destination]; ok && a.Token != "" && a.Ref.Message == ref.Message {
 		return nil

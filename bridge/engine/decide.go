@@ -17,8 +17,8 @@ func decide(i bridge.Interaction, d bridge.Decision, g bridge.Given) (bridge.Res
 	return r, problem, err
 }
 
-// grantable sets what a grant given in the interaction covers. The argument
-// sent is the interaction before redaction.
+// grantable sets the coverage of a grant that is given in the interaction. The
+// argument sent is the interaction before redaction.
 func grantable(i *bridge.Interaction, r bridge.Ruling, sent bridge.Interaction) error {
 	if i.Approval == nil {
 		return nil

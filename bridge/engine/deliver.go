@@ -17,7 +17,8 @@ const (
 	resultTimeout = 4 * time.Second  // limit for recording the result, within the lease
 )
 
-// work processes a job that this daemon has claimed, and keeps its lease.
+// work processes a job that this daemon has claimed, and renews its lease in
+// the meantime.
 func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
@@ -31,8 +32,8 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	}
 }
 
-// do processes a job and records the result. A card that is refused because of
-// a rate limit keeps its place, because the limit also delays the cards behind
+// do processes a job and records the result. A card that a rate limit refuses
+// keeps its place in the queue, because the limit also delays the cards behind
 // it.
 func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
 	var err error
@@ -66,8 +67,8 @@ func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // draw shows a view with a call of a platform. If the platform keeps refusing
-// the text of the request, draw shows the view without it, and reports that in
-// withheld. The error is that of the complete view.
+// the text of the request, draw shows the view without the text, and sets
+// withheld. The error is the error of the complete view.
 func (w *dispatcher) draw(
 	j bridge.Job, r bridge.Record, p bridge.Platform, view bridge.View, call func(bridge.View, *bridge.Parts) error,
 ) (withheld bool, err error) {

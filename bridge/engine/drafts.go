@@ -16,8 +16,8 @@ type Drafts struct{ db documents.DB }
 // NewDrafts returns the unfinished answers in a database.
 func NewDrafts(db documents.DB) Drafts { return Drafts{db} }
 
-// drafted holds the drafts of an interaction by account, and by destination the
-// account whose draft the card shows.
+// drafted holds the drafts of an interaction by account. For each destination,
+// it also holds the account whose draft the card shows.
 type drafted struct {
 	Of    map[string]bridge.Draft `json:"of"`
 	Shown map[int]string          `json:"shown"`
@@ -31,8 +31,8 @@ const draftKeep = bridge.MaxTimeout + time.Hour
 
 func account(a bridge.Actor) string { return a.Platform + "/" + a.User }
 
-// Draft returns the draft of the actor, and the draft that the card of the destination
-// shows. Each is nil if there is none.
+// Draft returns the draft of the actor, and the draft on the card of the
+// destination. Each is nil if it does not exist.
 func (ds Drafts) Draft(ctx context.Context, id bridge.ID, destination int, actor bridge.Actor) (mine, shown *bridge.Draft, err error) {
 	all, _, err := draftDocs.Get(ctx, ds.db, string(id))
 	var forged *broker.ForgedError

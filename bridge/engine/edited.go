@@ -35,9 +35,9 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 	return bridge.Verdict{Kind: bridge.VerdictReview, Note: noteReview, Review: &f}, nil
 }
 
-// readEdited sets the typed text of a click that confirms an edited input to
-// that input. It returns a verdict if the person has made no change, or has made
-// another change since.
+// readEdited sets the typed text of a click that confirms an edit to the edited
+// input. It returns a verdict if the person has no such edit, or has made
+// another one since.
 func (cl *Clicks) readEdited(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Control.Action != bridge.ActionSubmit || a.Control.Option < bridge.OptionEdited {
 		return nil, nil //nolint:nilnil // no objection

@@ -20,7 +20,7 @@ import (
 // Options configures an Engine.
 type Options struct {
 	Store     core.Port
-	DB        broker.Store // what the store is on, for the documents of rooms
+	DB        broker.Store // database of the store, for the documents of rooms
 	Keys      bridge.Keyring
 	Platforms []bridge.Platform
 	Routes    map[string]bridge.Route
@@ -42,8 +42,9 @@ type Options struct {
 	// redacted fields cannot be evaluated again under another version.
 	PolicyVersion string
 	// ConfigVersion changes with every change that affects the evaluation of a
-	// request: a change of the config or of nod. A pending request of the same
-	// version is not evaluated again. If it is empty, all pending requests are.
+	// request: a change of the config or of nod. A pending request with the
+	// same version is not evaluated again. If it is empty, all pending requests
+	// are evaluated again.
 	ConfigVersion string
 	// Agents holds the configured agents by name. A pending request is
 	// evaluated again with the current permissions of its agent.
@@ -56,8 +57,8 @@ type Options struct {
 	// Node identifies this process in leases. If it is empty, New chooses a
 	// random name.
 	Node string
-	// Signer signs entries of the audit log, answers and seals. The store has it as well,
-	// and signs decisions. If it is nil, nod signs nothing.
+	// Signer signs entries of the audit log, answers and seals. The store also
+	// has it, and signs decisions. If it is nil, nod signs nothing.
 	Signer *proof.Signer
 }
 
@@ -202,8 +203,8 @@ func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, re
 }
 
 // ReleaseUnattended cancels the pending requests of a session that have
-// CancelOnDisconnect, if no front end is enabled and no chat takes their answer.
-// An empty session means all sessions.
+// CancelOnDisconnect, if no front end is enabled and no chat accepts their
+// answer. An empty session means all sessions.
 func (e *Engine) ReleaseUnattended(ctx context.Context, session string) error {
 	return e.withdrawals.releaseUnattended(ctx, session)
 }
@@ -248,8 +249,8 @@ func (e *Engine) Reprompt(
 // Queue defers an interaction. A pending interaction stays open for hold, and a
 // late answer goes to the session inbox. A zero hold means the hold of the
 // request. If the interaction is already deferred, the new hold replaces the
-// earlier one. An answered interaction is asked again in the same way, unless
-// its answer came late and there is no message.
+// earlier one. An answered interaction is opened again in the same way, unless
+// its answer came late and the inbox has no message for it.
 func (e *Engine) Queue(
 	ctx context.Context, agent bridge.Agent, id bridge.ID, hold bridge.Duration, message string,
 ) (bridge.Record, error) {

@@ -24,7 +24,7 @@ func (cl *Clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 	if v == nil && err == nil {
 		var said bridge.Verdict
 		f, said, err = cl.formFor(ctx, a)
-		f.View.Revealed = true // the check of the person has passed
+		f.View.Revealed = true // the person has passed the check
 		v = &said
 	}
 	cl.watcher.Observe(a.activity("form", began, v, err))
@@ -126,7 +126,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.NotYours(shown.Actor), View: &v}, nil
 	}
 	if i.LonePlan() && a.Control.Question == 1 {
-		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the option of the clicked button
+		a.answers[a.fields[0].ID] = bridge.TextAnswer(bridge.PlanRequestChanges) // the option on the clicked button
 	}
 	a.mergeInto(&d)
 	resp, problems := i.Respond(&d)
@@ -191,7 +191,7 @@ func (cl *Clicks) keep(ctx context.Context, a Click, d bridge.Draft) error {
 }
 
 // apply changes the draft. It returns the problems by field, and false for a
-// control that is not valid here.
+// control that is not valid for the request.
 func (a Click) apply(d *bridge.Draft) (map[int]string, bool) {
 	at := a.Control.Question
 	if a.Control.Action == bridge.ActionStep {

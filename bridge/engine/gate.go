@@ -7,8 +7,8 @@ import (
 )
 
 // ungated returns the record of a request that no gate and no rule selects.
-// Such a request is not stored, and has no ID. In a stopped session, there is
-// no such record.
+// Such a request is not stored, and has no ID. In a stopped session, it returns
+// no record.
 func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil

@@ -10,8 +10,8 @@ import (
 )
 
 // permit returns an error for a request that the agent may not send, and
-// removes the scopes that it may not offer. A request with a gate counts only if
-// it is stored; see open.
+// removes scopes that the agent may not offer. A request with a gate counts
+// only if it is stored; see open.
 func (op *Openings) permit(ctx context.Context, a bridge.Agent, r *bridge.Request) error {
 	if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, r.Kind) {
 		return bridge.Errorf(bridge.CodeForbidden, "kind: agent %s may not send kind %q", a.Name, r.Kind).WithHint("use one of %s", bridge.Listed(a.Kinds))

@@ -104,7 +104,7 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 // List returns the accounts that people linked.
 func (ls *Links) List(ctx context.Context) ([]bridge.Link, error) { return ls.store.Links(ctx) }
 
-// Unlink removes a link. It returns CodeNotFound if there is none.
+// Unlink removes a link. It returns CodeNotFound if the link does not exist.
 func (ls *Links) Unlink(ctx context.Context, by bridge.Actor, platform, user string) error {
 	if err := ls.journal.Write(ctx, bridge.AuditLink, bridge.Interaction{}, bridge.Link{Platform: platform, User: user, By: by, At: time.Now().UTC().Truncate(time.Millisecond), Removed: true}); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Linked keeps the accounts that people linked. It is safe for concurrent use.
+// Linked stores the accounts that people linked. It is safe for concurrent use.
 type Linked struct{ db documents.DB }
 
 // NewLinked returns the linked accounts in a database.
@@ -25,7 +25,7 @@ const linkIndex = "links"
 func (ls Linked) Linked(ctx context.Context, platform, user string) (bridge.Link, error) {
 	l, _, err := linkDocs.Get(ctx, ls.db, platform+"/"+user)
 	var forged *broker.ForgedError
-	if errors.As(err, &forged) { // the account has to be linked again
+	if errors.As(err, &forged) { // the person must link the account again
 		ls.db.Refused(err)
 		return bridge.Link{}, nil
 	}

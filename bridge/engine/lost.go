@@ -29,14 +29,14 @@ const (
 	// lostKept is the time after the deadline for which nod remembers its
 	// reaction to a lost card.
 	lostKept = time.Hour
-	// reasonDeleted is the reason of a destination whose card is deleted
-	// repeatedly.
+	// reasonDeleted is the reason that a destination failed because its card
+	// was deleted repeatedly.
 	reasonDeleted = "someone deleted the card, and deleted it again after nod had posted it again"
 )
 
-// lookAfter returns the time after which a posted card is updated to find out
+// lookAfter returns the time after which nod updates a posted card to find out
 // whether it still exists, because not every platform reports deletions. It is
-// zero if this is not worth a call.
+// zero if this does not justify a call.
 func lookAfter(i bridge.Interaction) time.Duration {
 	left := time.Until(i.Deadline)
 	if i.Kind == bridge.KindNotice || left < lookFrom {
@@ -60,7 +60,7 @@ func (l *lostCards) deleted(ctx context.Context, platform string, message bridge
 	return err
 }
 
-// shownAt returns the destination whose message shows a record.
+// shownAt returns the destination of the message in a record.
 func shownAt(r bridge.Record, platform string, message bridge.MessageRef) (int, bool) {
 	for n, d := range r.Interaction.Destinations {
 		ref, posted := r.Messages[n]

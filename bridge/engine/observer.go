@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Watcher reports activities to the observer, if there is one.
+// Watcher reports activities to the observer, if any.
 type Watcher struct{ Observer bridge.Observer }
 
 // Observe reports an activity.

@@ -49,12 +49,12 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 	return op.asked(ctx, d, op.store)
 }
 
-// openTries is the maximum number of times that the openers are asked because something
-// on which they relied was changed in the meantime.
+// openTries is the maximum number of times that the openers run because a
+// document on which they relied has changed.
 const openTries = 5
 
-// asked asks the openers, and stores the request. If something on which they relied has
-// changed by then, it begins again with the first one.
+// asked runs the openers and stores the request. If a document on which they
+// relied has changed by then, it starts again with the first opener.
 func (op *Openings) asked(
 	ctx context.Context, draft Draft, store func(context.Context, *Draft) (bridge.Record, error),
 ) (rec bridge.Record, err error) {

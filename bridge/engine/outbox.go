@@ -45,9 +45,9 @@ func (w *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// keepJob renews the lease of a job until ctx ends. It stops the work once
-// another process may have taken over the job: when another process has it, or
-// when the last successful renewal is one lease old.
+// keepJob renews the lease of a job until ctx ends. It stops the work if
+// another process has taken over the job, or may have done so because the last
+// successful renewal is one lease old.
 func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
 	ends := time.Now().Add(jobLease)
 	for bridge.Pause(ctx, min(jobRenew, time.Until(ends))) {

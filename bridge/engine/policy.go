@@ -61,12 +61,12 @@ func act(agent bridge.Agent, r bridge.Request) bridge.Act {
 // config.
 type Review struct {
 	Ruling bridge.Ruling
-	// Now is the interaction that nod would open now.
+	// Now is the interaction that nod would open at the time of the review.
 	Now bridge.Interaction
 	// Denied is the response that closes the request. It is nil unless the policy
 	// denies the request, or cannot evaluate it.
 	Denied *bridge.Response
-	// Stricter lists the requirements that the card does not show, as text for
+	// Stricter lists the requirements that are not on the card, as text for
 	// people. If it is empty, the request can be approved.
 	Stricter []string
 }
@@ -82,8 +82,8 @@ type evaluator struct {
 	log      *slog.Logger
 }
 
-// unchanged reports whether a request was last evaluated under this config. If
-// so, rejudge would change nothing.
+// unchanged reports whether a request was last evaluated under this config, so
+// that another evaluation would change nothing.
 func (e *evaluator) unchanged(i bridge.Interaction) bool {
 	return i.ConfigVersion != "" && i.ConfigVersion == e.composer.version
 }
@@ -190,8 +190,8 @@ func (v Review) amended(was bridge.Interaction) bridge.Interaction {
 	return next
 }
 
-// reroute replaces the steps of former routes, so that they
-// add no one to the new routes.
+// reroute replaces the steps of former routes, so that these steps add no one
+// to the new routes.
 func (v Review) reroute(a *bridge.Amendment, rec bridge.Record) {
 	was := rec.Interaction
 	if slices.Equal(routeNames(v.Now), routeNames(was)) {
@@ -204,8 +204,7 @@ func (v Review) reroute(a *bridge.Amendment, rec bridge.Record) {
 }
 
 // maxTerms is the maximum of Interaction.Terms, which is one byte in a token.
-// If the requirements change more often, the agent has to send the request
-// again.
+// If the requirements change more often, the agent must send the request again.
 const maxTerms = 255
 
 // restate stores the requirements of a review. Approvals under the former

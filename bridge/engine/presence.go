@@ -10,9 +10,10 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Presence tracks the front ends of sessions, in two indexes, by the time when each counts
-// as disconnected: one of all front ends, and one of those that can answer. Those of the
-// empty session see every session, and count in each.
+// Presence tracks the front ends of sessions in two indexes, sorted by the time
+// when each front end counts as disconnected: an index of all front ends, and
+// an index of those that can answer. Front ends of the empty session see every
+// session, and count in each.
 type Presence struct{ db documents.DB }
 
 // NewPresence returns the front ends in a database.
@@ -62,7 +63,7 @@ func (p Presence) Leave(ctx context.Context, session, client string) error {
 func (p Presence) Present(ctx context.Context, session string) (clients, enabled int, err error) {
 	where := []string{session}
 	if session != "" {
-		where = append(where, "") // its front ends see every session
+		where = append(where, "") // the front ends of the empty session see every session
 	}
 	now := p.db.Now()
 	for _, s := range where {

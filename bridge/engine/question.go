@@ -17,7 +17,7 @@ func (cl *Clicks) question(ctx context.Context, a Click) (bridge.Verdict, error)
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
 	if a.Control.Action == bridge.ActionSubmit && a.Control.Option == bridge.OptionDecide && i.LonePlan() {
-		a.Control.Option = 0 // the dialog with the whole plan approves it
+		a.Control.Option = 0 // the dialog with the complete plan approves it
 		return cl.tap(ctx, a)
 	}
 	if a.Control.Action == bridge.ActionSubmit {

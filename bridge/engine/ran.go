@@ -13,8 +13,9 @@ import (
 // out whether the call ran.
 const callTTL = 24 * time.Hour
 
-// runs finds out whether calls ran after people decided about them in chat. An
-// agent's user may have allowed a call earlier, at the agent's own terminal.
+// runs finds out whether calls ran after people decided about them in chat,
+// because an agent's user may have allowed a call earlier at the agent's own
+// terminal.
 type runs struct {
 	notes       documents.Notes
 	records     core.Interactions
@@ -32,11 +33,11 @@ func (e *Engine) Expect(ctx context.Context, i bridge.Interaction, call string) 
 	return e.runs.notes.SetNote(ctx, callNote(i.Agent, i.Session, call), string(i.ID), callTTL)
 }
 
-// Ran records that an agent reports that a call ran. The names of the call are
-// those under which Expect may have stored its request, beginning with the most
-// exact. If the request is still pending, someone decided at the terminal.
-// Otherwise, how returns whether the call ran because of the decision in chat,
-// or before the response arrived.
+// Ran records the report of an agent that a call ran. Names are the identifiers
+// under which Expect may have stored the request of the call, most exact first.
+// If the request is still pending, someone decided at the terminal. Otherwise,
+// how returns whether the call ran because of the decision in chat, or before
+// the response arrived.
 func (e *Engine) Ran(ctx context.Context, agent, session string, names []string, how func(bridge.Record) string) error {
 	for _, name := range names {
 		if found, err := e.runs.ran(ctx, agent, session, name, how); err != nil || found {
@@ -70,7 +71,7 @@ func (rn *runs) ran(ctx context.Context, agent, session, name string, how func(b
 		_, err = rn.withdrawals.cancel(ctx, r.Interaction.ID, done.Ran)
 		return true, err
 	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
-		return true, nil // the card shows it
+		return true, nil // the card already shows it
 	}
 	_, err = rn.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Completed: &done})
 	return true, err

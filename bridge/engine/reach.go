@@ -18,10 +18,11 @@ type reach struct {
 	notifier  *tell.Notifier
 }
 
-// findPeople determines who can be reached, and how. If no card can appear anywhere, or
-// if those who can be reached may never approve, it sets the response undeliverable. If
-// no one can be reached now, it does so for a request with [bridge.Request.Now], and
-// otherwise makes the first step that asks more people due at once.
+// findPeople determines the people who can be reached, and how. If no card can
+// appear anywhere, or if the reachable people may never approve, it sets the
+// response undeliverable. If no one can be reached now, a request with
+// [bridge.Request.Now] is undeliverable too. For any other request, findPeople
+// makes the first step that asks more people due at once.
 func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, now bool) error {
 	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
@@ -63,7 +64,7 @@ func (w *reach) inChat(i bridge.Interaction) bool {
 	return len(w.down(i, failures)) < len(i.Destinations)
 }
 
-// down adds the destinations whose platform is down now to the failures.
+// down adds the destinations whose platform is currently down to the failures.
 func (w *reach) down(i bridge.Interaction, failures map[int]string) map[int]string {
 	all := maps.Clone(failures)
 	for n, d := range i.Destinations {

@@ -19,7 +19,7 @@ const (
 // reader returns records that verify.
 type reader struct {
 	records  core.Interactions
-	history  bridge.Histories // nil if there is none
+	history  bridge.Histories // may be nil
 	seams    *Seams
 	redactor *Redactor
 }
@@ -112,7 +112,7 @@ func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record)
 	return out, more, nil
 }
 
-// loadAll returns the pending requests among the given ones, in their order.
+// loadAll returns those of the given requests that are pending, in their order.
 func (re *reader) loadAll(ctx context.Context, ids []bridge.ID) ([]bridge.Record, error) {
 	records, errs := make([]bridge.Record, len(ids)), make([]error, len(ids))
 	var wg sync.WaitGroup

@@ -92,8 +92,8 @@ func (v *redaction) leaf(value any, shown string, path []string) any {
 	return shown
 }
 
-// whole redacts the texts and numbers of a value with a secret name. It redacts
-// objects in the value in the usual way.
+// whole redacts the texts and numbers of a value with a secret name. Objects in
+// the value are redacted in the usual way.
 func (v *redaction) whole(value any, path, fields []string) any {
 	switch x := value.(type) {
 	case string:

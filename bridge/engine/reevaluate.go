@@ -44,7 +44,7 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 }
 
 // unapprovable returns the reason that nod could not open a request now. It
-// returns "" for an error that is not about the request.
+// returns "" for an error that does not concern the request.
 func unapprovable(err error) string {
 	if c := bridge.ErrorCode(err); c == bridge.CodeInvalid || c == bridge.CodeForbidden || c == bridge.CodeUnsupported {
 		return bridge.PublicError(err).Message

@@ -99,7 +99,7 @@ func (cl *Clicks) admitReply(
 }
 
 // unfitReply returns an error if a reply is for other terms or other questions
-// than those of the record, or has a reason that no one would see.
+// than the record has, or has a reason that no one would see.
 func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	i, read := rec.Interaction, 0
 	if reply.Terms != nil {

@@ -42,7 +42,7 @@ func (rd *rounds) reprompt(ctx context.Context, agent bridge.Agent, id bridge.ID
 }
 
 // inherit returns the request for another round: the previous ask with the
-// changes that the agent sends.
+// changes in the agent's request.
 func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	i := before.Interaction
 	r := bridge.Request{Ask: i.Again(), Awaited: sent.Awaited}
@@ -56,7 +56,7 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	switch {
 	case !same:
 		r.Questions, r.Approval = sent.Questions, toolsOwn(i.Approval, sent.Approval)
-	case i.Redacted > 0 && i.Approval != nil: // the redacted values cannot be used for a grant
+	case i.Redacted > 0 && i.Approval != nil: // a grant cannot use redacted values
 		a := *i.Approval
 		a.Limit([]bridge.Scope{bridge.ScopeOnce})
 		r.Approval = &a
@@ -65,9 +65,10 @@ func inherit(before bridge.Record, sent bridge.Request) bridge.Request {
 	case sent.Timeout != 0:
 		r.Timeout = sent.Timeout
 	case !before.Queued.IsZero():
-		r.Timeout = 0 // the deadline was moved, so the default is a better choice
+		r.Timeout = 0 // the deadline was moved, so the default timeout fits better
 	}
-	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault // to the kind of request
+	// the setting fits only this kind of request
+	bound := i.OnTimeout == bridge.OnTimeoutDeny || i.OnTimeout == bridge.OnTimeoutDefault
 	if sent.OnTimeout != "" || bound && !same {
 		r.OnTimeout = sent.OnTimeout
 	}
@@ -93,7 +94,7 @@ func toolsOwn(before, sent *bridge.Approval) *bridge.Approval {
 	return &a
 }
 
-// fillIn fills in the earlier values and the completed view if they match the
+// fillIn fills in the earlier values and the completed view if they fit the
 // questions, unless the request has its own.
 func fillIn(before bridge.Record, r *bridge.Request) {
 	if c := before.Interaction.CompletedView; r.CompletedView == nil && c != nil && c.Check(r.Questions) == nil {
@@ -168,8 +169,8 @@ func (rd *rounds) follow(i *bridge.Interaction, before bridge.Record) {
 	}
 }
 
-// carryOver keeps the people and destinations that were added to the previous
-// round, which has the same routes.
+// carryOver keeps the people and destinations that were added during the
+// previous round, which has the same routes.
 func (rd *rounds) carryOver(i *bridge.Interaction, before bridge.Record) {
 	was := before.Interaction
 	rd.routes.addAgain(i, was)
@@ -196,7 +197,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 		return bridge.Record{}, err
 	}
 	if !rec.Queued.IsZero() && (rec.State.Decided() || hold == 0 && !rec.State.Final()) {
-		return rec, nil // it is already deferred, and the inbox gets or has the answer
+		return rec, nil // the request is already deferred, and the inbox gets or has the answer
 	}
 	if hold == 0 {
 		hold = i.Hold

@@ -19,8 +19,9 @@ const (
 	// attempt to show a request. For a short request, it is a tenth of the
 	// timeout.
 	lastTry = 2 * time.Second
-	// withholdEach is the number of failed attempts after each of which nod draws a
-	// card without the text of its request. The service may take other texts.
+	// withholdEach is the number of failed attempts after which nod draws a
+	// card without the text of its request, because the service may accept
+	// that. nod repeats this after each further number of attempts.
 	withholdEach = 6
 	// lateAfter is the time without a card after which a request shows that it
 	// is late.
@@ -88,8 +89,9 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 	return w.again(ctx, j, delay, cause)
 }
 
-// withholds reports whether a card that could not be drawn is drawn without the text
-// of its request. A card that shows a pending request stays.
+// withholds reports whether nod should draw a card without the text of its
+// request after the complete card could not be drawn. A card that already shows
+// a pending request stays.
 func withholds(j bridge.Job, r bridge.Record, err error) bool {
 	if r.Interaction.Kind == bridge.KindNotice || madeProgress(err) || !r.State.Final() && Shows(r, j.Destination) {
 		return false
@@ -97,7 +99,7 @@ func withholds(j bridge.Job, r bridge.Record, err error) bool {
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeUnavailable:
 		return j.Attempt%withholdEach == 0
-	case bridge.CodeInvalid, bridge.CodeUnsupported: // a pending request is undeliverable there
+	case bridge.CodeInvalid, bridge.CodeUnsupported: // a pending request is then undeliverable at this destination
 		return r.State.Final()
 	}
 	return false
@@ -122,7 +124,7 @@ func named(cause error) time.Duration {
 	return 0
 }
 
-// again retries a job. The attempt counts unless it could not start yet, or
+// again retries a job. The attempt counts unless it could not start yet, or has
 // sent a part.
 func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duration, cause error) error {
 	switch {
@@ -155,7 +157,7 @@ func delayAfter(j bridge.Job, cause error) time.Duration {
 	return delay
 }
 
-// late records the delay of a card that people would notice.
+// late records a delay of a card that is long enough for people to notice.
 func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, delay time.Duration, cause error) error {
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok && errors.Is(cause, bridge.ErrPaced) {
 		delay = pe.RetryAfter
@@ -208,8 +210,8 @@ func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record,
 	return r, err
 }
 
-// fail records a failed destination. A message that has shown its request in
-// full does not count as a failure.
+// fail records a failed destination. A message that has already shown its
+// request in full does not count as a failure.
 func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, reason string) error {
 	if j.Kind == bridge.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
 		return nil

@@ -14,7 +14,7 @@ import (
 // routes are the configured routes by name.
 type routes map[string]bridge.Route
 
-// find returns a route to which requests can go.
+// find returns a route that can receive requests.
 func (m routes) find(name string) (bridge.Route, error) {
 	route, ok := m[name]
 	switch {
@@ -181,7 +181,7 @@ func (m routes) chain(names []string, steps map[string][]bridge.Step) []bridge.S
 }
 
 // routesOf returns the routes of a request. An empty name in the ruling, or a
-// ruling without routes, means the request's own route.
+// ruling without routes, stands for the request's own route.
 func routesOf(own string, named []string) []string {
 	if own == "" {
 		own = bridge.DefaultRoute

@@ -22,9 +22,9 @@ type Seams struct {
 	Showers   []Shower
 }
 
-// An Opener takes part when a request is opened. It may refuse the request, add to it, or
-// answer it by setting its response. Once it is answered, no further Opener is asked but
-// those with Always.
+// An Opener takes part in the opening of a request. It may refuse the request,
+// add to it, or answer it by setting its response. After an answer, only
+// Openers with Always are called.
 type Opener struct {
 	Name   string
 	Always bool
@@ -35,14 +35,15 @@ type Opener struct {
 type Draft struct {
 	bridge.Opening
 	Ruling bridge.Ruling
-	// If holds the versions of documents on which the opening depends. If one has another
-	// version when the request is stored, the openers are asked again.
+	// If holds the versions of the documents on which the opening depends. If a
+	// document has another version when the request is stored, the openers are
+	// called again.
 	If []broker.Version
-	// Again means that they are asked again, so that an Opener which relied on what is
-	// almost always so has to read it.
+	// Again means that the openers are called again. An Opener that relied on a
+	// likely assumption must then read the actual state.
 	Again bool
-	// OnlyRules means that a request that no rule selects is left to its agent, and Now
-	// that it is undeliverable if no one can be reached now.
+	// OnlyRules means that a request that no rule selects is left to its agent.
+	// Now means that the request is undeliverable if no one can be reached now.
 	OnlyRules, Now bool
 	sameTool       bool // see Openings.alone
 }
@@ -180,7 +181,8 @@ func (s *Seams) repeated(ctx context.Context, r bridge.Record) error {
 	return nil
 }
 
-// worker returns the worker for a kind of job, or nil if there is none.
+// worker returns the worker for a kind of job, or nil if no worker does such
+// jobs.
 func (s *Seams) worker(kind bridge.JobKind) *Worker {
 	for n := range s.Workers {
 		if s.Workers[n].Kind == kind {

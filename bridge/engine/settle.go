@@ -33,7 +33,8 @@ func (s *Decisions) Conclude(
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
 			return got, result, nil, err
 		}
-		// The request was amended since it was read, so its checks begin again.
+		// The request has been amended since it was read, so the checks start
+		// again.
 		if t.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
 			return t.Record, "", nil, err
 		}
@@ -75,7 +76,7 @@ func (s *Decisions) settleOne(ctx context.Context, t Decision) (got bridge.Recor
 		return got, result, err
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", t.Actor.Platform, "user", t.Actor.User)
-	// If a click fails here, it is repeated, and reaches this point again.
+	// If a click fails here, it is repeated and reaches this point again.
 	return got, result, s.seams.resolved(ctx, got, s.log)
 }
 

@@ -39,8 +39,8 @@ func (ss *ShownSessions) Put(ctx context.Context, platform string, ref bridge.Me
 	return err
 }
 
-// Of returns the session of the message that was replied to, or of its thread.
-// It returns false if there is none.
+// Of returns the session of the message that a person replied to, or of its
+// thread. It returns false if they belong to no session.
 func (ss *ShownSessions) Of(ctx context.Context, s bridge.Said) (ShownSession, bool, error) {
 	for _, message := range []string{s.Card.Message, s.Card.Thread, s.In} {
 		if message == "" {

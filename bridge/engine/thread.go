@@ -33,14 +33,14 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	ref, err := parseRef(first)
 	if err != nil {
-		return d, nil // the note has another version; the channel works as well
+		return d, nil // the note has another version; the channel works too
 	}
 	in, err := t.Thread(ctx, d, ref, s.title(ctx, r, destination))
 	if err != nil {
 		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
 	}
-	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a channel of its own
+	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a separate channel
 		began := bridge.MessageRef{Channel: in.Thread, Message: in.Thread}
 		err = s.shown.Put(ctx, d.Platform, began, ShownSession{i.Agent, i.Session, i.Route, d.Channel})
 	}
@@ -69,7 +69,7 @@ func (s *threads) title(ctx context.Context, r bridge.Record, destination int) s
 	return cmp.Or(bridge.OneLine(v.Session.Status.Title), name)
 }
 
-// takesReplies records a posted card as one whose replies reach its session.
+// takesReplies records that replies to a posted card reach its session.
 func (s *threads) takesReplies(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	i := r.Interaction
 	if i.Session == "" {
@@ -79,8 +79,8 @@ func (s *threads) takesReplies(ctx context.Context, r bridge.Record, destination
 	return s.shown.Put(ctx, d.Platform, ref, ShownSession{i.Agent, i.Session, i.Route, d.Channel})
 }
 
-// start records a posted card as the first message of its session's thread if
-// there is none.
+// start records a posted card as the first message of its session's thread,
+// unless the thread already has one.
 func (s *threads) start(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef) error {
 	if group(r.Interaction) == "" || r.Interaction.Destinations[destination].Thread != "" {
 		return nil

@@ -1,6 +1,6 @@
-// Package journal writes what people and agents do to the audit log. Decisions and
-// votes are not written here, because the change that stores them writes their entries.
-// Start with [Journal.Entry].
+// Package journal writes the actions of people and agents to the audit log. It
+// does not write decisions and votes, because the change that stores them
+// contains their entries. Start with [Journal.Entry].
 package journal
 
 import (
@@ -43,8 +43,8 @@ func (a *Journal) Refuse(ctx context.Context, i bridge.Interaction, actor bridge
 	}
 }
 
-// Entry returns a signed entry about a request, of which only the IDs count, for the
-// change that it reports.
+// Entry returns a signed entry for the change that it reports. It uses only the
+// IDs of the request.
 func (a *Journal) Entry(t bridge.AuditType, i bridge.Interaction, v any) (broker.Entry, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Journal) Entry(t bridge.AuditType, i bridge.Interaction, v any) (broker
 	return life.Entry("", e.ID, life.Life{Agent: e.Agent, Session: e.Session}, "", string(e.Data), t), nil
 }
 
-// Write appends an entry about something that changes no document.
+// Write appends an entry about an action that changes no document.
 func (a *Journal) Write(ctx context.Context, t bridge.AuditType, i bridge.Interaction, v any) error {
 	e, err := a.Entry(t, i, v)
 	if err != nil {

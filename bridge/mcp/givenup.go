@@ -54,8 +54,8 @@ func openToEnd(ctx context.Context, a bridge.Asker, r bridge.Request) (bridge.Re
 	return a.Open(lingering, r, "")
 }
 
-// decide returns the record of a request once it is over. It cancels the
-// request if the client gives it up.
+// decide returns the record of a request once it is over. If the client gives
+// up, it cancels the request.
 func decide(ctx, hangup context.Context, a bridge.Asker, r bridge.Request) (bridge.Record, error) {
 	rec, err := openToEnd(ctx, a, r)
 	if err != nil {

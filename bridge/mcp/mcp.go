@@ -40,14 +40,14 @@ const (
 // Options configures a server for one agent.
 type Options struct {
 	Asker bridge.Asker
-	// Inbox has the messages that people write to the session. Without it, there
-	// is no tool to read them.
+	// Inbox holds the messages that people write to the session. If it is nil,
+	// the server has no tool to read them.
 	Inbox Inbox
 	// Session groups the requests and finds them again after a reconnect. It
 	// must not be empty.
 	Session string
 	// Scoped means that the session is a single run of an agent, so that people
-	// may approve something for the rest of it.
+	// may approve an action for the rest of the session.
 	Scoped bool
 	Route  string // if empty, the default route
 	// Claude adds the features that only Claude Code uses: the
@@ -59,8 +59,8 @@ type Options struct {
 	Hold    time.Duration
 	Version string
 	Log     *slog.Logger // a nil Log discards output
-	// Closing is done when the daemon stops. Then calls end with the status pending,
-	// and other streams end. It may be nil.
+	// Closing is done when the daemon stops. Calls then end with the status
+	// pending, and other streams end. It may be nil.
 	Closing context.Context
 }
 
@@ -93,7 +93,7 @@ func newServer(o Options) *server {
 	return s
 }
 
-// build returns the server with the tools, of which messages needs an inbox.
+// build returns the server with its tools. The tool messages needs an inbox.
 func (s *server) build(inbox bool) *mcp.Server {
 	capabilities := &mcp.ServerCapabilities{}
 	if s.Claude {

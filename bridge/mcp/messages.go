@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Inbox has the messages that people write to sessions. It is safe for
+// Inbox holds the messages that people write to sessions. It is safe for
 // concurrent use.
 type Inbox interface {
 	// Take returns the messages that wait for a session, oldest first, and
@@ -46,15 +46,15 @@ func (s *server) addMessages(m *mcp.Server) {
 	})
 }
 
-// messages returns the messages that wait. They count as read once the call is
-// about to return to a client that still waits for it.
+// messages returns the waiting messages. They count as read just before the
+// call returns to a client that still waits for it.
 func (s *server) messages(ctx context.Context) (*mcp.CallToolResult, any, error) {
 	all, err := s.Inbox.Take(ctx, s.Session, "mcp "+uuid.NewString())
 	if err != nil {
 		return failed(err)
 	}
 	if ctx.Err() != nil || s.hangup.Err() != nil {
-		return nil, nil, context.Canceled // they wait for another call
+		return nil, nil, context.Canceled // the messages wait for another call
 	}
 	out := inboxResult{Messages: []said{}, Hint: "No one has written since your last call."}
 	for _, m := range all {

@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 )
 
-// Serve runs nod's tools for one client on a transport, until the client is closed
-// or ctx ends. It withdraws the requests of the calls that wait then.
+// Serve runs nod's tools for one client on a transport, until the client is
+// closed or ctx ends. It then withdraws the requests of waiting calls.
 func Serve(ctx context.Context, t mcp.Transport, o Options) error {
 	s := newServer(o)
 	m := s.build(o.Inbox != nil)
@@ -21,7 +21,7 @@ func Serve(ctx context.Context, t mcp.Transport, o Options) error {
 	return m.Run(ctx, pipe{t, o})
 }
 
-// ofCall gives a call the state that its connection keeps of it.
+// ofCall adds the state that the connection keeps for a call to its context.
 func (s *server) ofCall(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
@@ -38,11 +38,12 @@ func (s *server) ofCall(next mcp.MethodHandler) mcp.MethodHandler {
 // methodCancelled is the method of a notification that cancels a request.
 const methodCancelled = "notifications/cancelled"
 
-// hangupExtra names the context of a call in what the SDK passes on with it.
+// hangupExtra is the key of a call's context in the values that the SDK passes
+// on with the call.
 const hangupExtra = "hangup"
 
-// pipe is a transport with one client, whose connection notes why calls end: the
-// SDK only ends their contexts.
+// pipe is a transport with one client. Its connection records why calls end,
+// because the SDK only ends their contexts.
 type pipe struct {
 	mcp.Transport
 	options Options
@@ -95,8 +96,8 @@ func (c *pipeConn) end() {
 	c.cancelAll(clientClosed)
 }
 
-// Read implements mcp.Connection. It notes calls and cancellations, and filters out
-// dialogs.
+// Read implements mcp.Connection. It records calls and cancellations, and
+// filters out dialogs.
 func (c *pipeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := c.Connection.Read(ctx)
@@ -120,7 +121,8 @@ func (c *pipeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// begin notes a call. The SDK refuses one with an ID that is in use.
+// begin records a call. It skips a call whose ID is in use, because the SDK
+// refuses such a call.
 func (c *pipeConn) begin(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +137,7 @@ func (c *pipeConn) begin(r *jsonrpc.Request) {
 // cancel ends the call that a notification names.
 func (c *pipeConn) cancel(params json.RawMessage) {
 	var p mcp.CancelledParams
-	if json.Unmarshal(params, &p) != nil { // the SDK refuses it
+	if json.Unmarshal(params, &p) != nil { // the SDK refuses the message
 		return
 	}
 	id, err := jsonrpc.MakeID(p.RequestID)

@@ -17,22 +17,22 @@ import (
 // that they reach: their servers, and the calls that a notification can cancel.
 // The zero value is ready to use.
 type HTTP struct {
-	// servers holds the servers by kind. Building one encodes the schemas of all
-	// tools, which takes longer than a call. So calls share them, and the context
-	// of a call has its options.
+	// servers caches the servers by kind. Building a server encodes the schemas
+	// of all tools, which takes longer than a call. Calls therefore share
+	// servers, and the context of a call contains its options.
 	servers sync.Map // of *mcp.Server
 	calls   waiting
 	held    held
 }
 
-// kind holds the options that determine which tools a server has, and what it
-// tells of itself.
+// kind holds the options that determine the tools and the description of a
+// server.
 type kind struct {
 	claude, inbox bool
 	version       string
 }
 
-// callKey is the key of the *server of a call in its context.
+// callKey is the context key of a call's *server.
 type callKey struct{}
 
 // perCall adds the options of a call to its context.
@@ -58,17 +58,18 @@ func (h *HTTP) perCall(find func(*http.Request) (Options, bool), next http.Handl
 		s.hangup, s.held = ctx, &h.held
 		stream, end := context.WithCancel(context.WithValue(r.Context(), callKey{}, s))
 		defer end()
-		if o.Closing != nil && !isCall { // a call has a result, which the stream has to carry
+		if o.Closing != nil && !isCall { // a call has a result, which the stream must still carry
 			defer context.AfterFunc(o.Closing, end)()
 		}
 		next.ServeHTTP(w, r.WithContext(stream))
 	})
 }
 
-// ofClosed returns the cause of a call whose connection was closed. Since protocol
-// version 2026-07-28, that is how a client cancels it
+// ofClosed returns the cause for a call whose connection was closed. Since
+// protocol version 2026-07-28, a client cancels a call in this way
 // (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
-// Before, it says nothing, and the client may find the request again.
+// In older versions, a closed connection has no meaning, and the client may
+// find the request again.
 func ofClosed(r *http.Request) error {
 	if r.Header.Get("Mcp-Protocol-Version") >= closesToCancel {
 		return clientCancelled
@@ -85,9 +86,10 @@ type waiting struct {
 	all map[string][]*context.CancelCauseFunc
 }
 
-// note keeps a call until the returned function is called, and reports whether the
-// message is one. It cancels the call that a notification names. Callers with one token can use an ID at the same
-// time; then the notification means none of them.
+// note records a call until the returned function is called, and reports
+// whether the message is a call. If the message is a cancellation, it cancels
+// the call. Callers with the same token can use the same ID at the same time.
+// The cancellation then applies to none of them.
 func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFunc) (done func(), isCall bool) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
@@ -98,7 +100,7 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 		} `json:"params"`
 	}
 	done = func() {}
-	if json.Unmarshal(raw, &m) != nil { // the SDK refuses what it cannot read
+	if json.Unmarshal(raw, &m) != nil { // the SDK refuses an invalid message
 		return done, false
 	}
 	key := func(id json.RawMessage) string {
@@ -129,8 +131,8 @@ func (c *waiting) note(r *http.Request, raw []byte, cancel context.CancelCauseFu
 	return done, false
 }
 
-// at returns the state of the call whose context ctx is. It is s for a server of
-// its own.
+// at returns the state of the call with the context ctx. For a server with a
+// single client, this is s.
 func (s *server) at(ctx context.Context) *server {
 	if own, ok := ctx.Value(callKey{}).(*server); ok {
 		return own

@@ -219,7 +219,9 @@ func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge
 		return failed(err)
 	case !over && !gone && state != "" && retries(req):
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{}, RequestState: state}, nil, nil
-	case err != nil || !over || !rec.State.Final(): // the client may have gone, or the daemon restarts: the request stays
+	// the client may have gone, or the daemon may restart, so the request stays
+	// open
+	case err != nil || !over || !rec.State.Final():
 		out, err := text(result{Status: "pending", ID: string(id), Hint: "No one has answered yet. Continue with something else, and call check with this id later."})
 		return out, nil, err
 	}
@@ -293,8 +295,8 @@ func digest(req *mcp.CallToolRequest) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// callState is the state that a retry sends back. It is not trusted: the agent
-// can only read its own requests.
+// callState is the state that a retry returns. It is untrusted: the agent can
+// only read its own requests.
 type callState struct {
 	id    bridge.ID
 	mark  string // digest of the call

@@ -12,8 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// API counts the requests to h, and traces those that open or answer requests. A
-// request whose handler takes over its connection ends when that is closed.
+// API counts the requests to h, and traces requests that open or answer an
+// interaction. If a handler takes over the connection, its request ends when
+// the connection is closed.
 func (o *Observer) API(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, end := o.tracer.request(r)
@@ -60,8 +61,9 @@ type routeCode struct {
 	code  int
 }
 
-// request returns the counter of the requests to a route with a status. There
-// are as many as routes and statuses, which the code bounds.
+// request returns the counter of the requests to a route with a status. The
+// number of counters is limited, because the code defines all routes and
+// statuses.
 func (o *Observer) request(route string, code int) prometheus.Counter {
 	key := routeCode{route, code}
 	if c, ok := o.counted.Load(key); ok {
@@ -80,7 +82,7 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// statusHook notes the first final status of a response.
+// statusHook records the first final status of a response.
 func statusHook(code *int) func(httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
 	written := false
 	return func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
@@ -100,7 +102,7 @@ type takenConn struct {
 	mu    sync.Mutex
 	wrote bool
 	code  int
-	ended func(code int) // nil once it is closed
+	ended func(code int) // nil after the connection is closed
 }
 
 // statusLine is the start of a response.

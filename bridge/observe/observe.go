@@ -1,5 +1,4 @@
-// Package observe exports what nod does: metrics for Prometheus and traces for
-// OpenTelemetry.
+// Package observe exports metrics for Prometheus and traces for OpenTelemetry.
 //
 // This package measures at the boundaries of the engine: around the store, the
 // API handler and the Redis client. It never changes a request. The values of
@@ -41,7 +40,7 @@ type Observer struct {
 	clicks    *prometheus.HistogramVec
 	visible   *prometheus.HistogramVec
 	requests  *prometheus.CounterVec
-	counted   sync.Map // of prometheus.Counter by routeCode
+	counted   sync.Map // values are prometheus.Counter, keys are routeCode
 	inFlight  prometheus.Gauge
 	redis     prometheus.Histogram
 	redisFail prometheus.Counter

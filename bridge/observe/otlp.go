@@ -22,13 +22,13 @@ import (
 	"github.com/nodbridge/nod/config/files"
 )
 
-// Limits of an upload, and the delay before the first retry, which doubles with
-// each one.
+// Limits of an upload, and the delay before the first retry. The delay doubles
+// with each retry.
 const (
 	uploadTimeout = 10 * time.Second
 	retryFor      = time.Minute
 	retryPause    = time.Second
-	maxReply      = 1 << 10 // how much of an error response is kept, in bytes
+	maxReply      = 1 << 10 // bytes of an error response to keep
 )
 
 // otlp sends spans by OTLP over HTTP. The OpenTelemetry exporter does the same,

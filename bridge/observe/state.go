@@ -43,14 +43,15 @@ var (
 )
 
 // Watch adds metrics for pending work, for the health of the platforms, and for
-// that of Redis, which ready tells: Redis may answer and store nothing.
+// the health of Redis. It uses ready for Redis, because Redis may respond
+// without storing data.
 func (o *Observer) Watch(ready func(context.Context) error, state func(context.Context) (bridge.Stats, error), health func() map[string]bridge.Health) {
 	o.registry.MustRegister(stateCollector{ready, state, health})
 }
 
-// WatchProof adds metrics that show possible tampering in Redis: whether the audit
-// log is no longer sealed, and whether the keys are stored where they protect
-// nothing.
+// WatchProof adds metrics that show possible tampering in Redis: whether the
+// audit log is no longer sealed, and whether the keys are stored in a place
+// where they protect nothing.
 func (o *Observer) WatchProof(log, keys func() bridge.Health) {
 	gauge := func(name, help string, of func() bridge.Health) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
@@ -94,7 +95,7 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	up := 1.0
-	if c.ready(ctx) != nil { // it reads, and stores nothing
+	if c.ready(ctx) != nil { // Redis can be read, but stores nothing
 		up = 0
 	}
 	gauge(descUp, up)

@@ -19,8 +19,8 @@ import (
 )
 
 // tracer creates spans. All spans of a request are children of the span of the
-// API call that opened it, which the record stores, because the click may come
-// days later and on another daemon.
+// API call that opened the request. The record stores that span, because the
+// click may come days later and on another daemon.
 type tracer struct {
 	tracer trace.Tracer
 	close  func(context.Context) error

@@ -165,7 +165,7 @@ func newest(all []*event) []*event {
 		return cmp.Or(strings.Compare(a.modified, b.modified), strings.Compare(a.stamp, b.stamp), strings.Compare(a.text, b.text))
 	})
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(e *event) bool { // of equal versions, the first
+	return slices.DeleteFunc(all, func(e *event) bool { // of equal versions, keep the first
 		twice := e.uid != "" && seen[e.slot()]
 		seen[e.slot()] = true
 		return twice

@@ -28,7 +28,7 @@ type event struct {
 	more    []time.Time   // further wall times
 	without map[string]bool
 	// changes is the occurrence that this event replaces, and replaces is its
-	// time. Both are zero if there is none.
+	// time. Both are zero if the event replaces no occurrence.
 	changes  moment
 	replaces time.Time
 	lost     error // reason that the replaced occurrence is unknown
@@ -49,9 +49,9 @@ type event struct {
 // version identifies the versions that a version with a higher number replaces.
 func (e *event) version() string { return e.uid + "\n" + e.replaces.UTC().String() }
 
-// slot identifies the events that later versions with the same number replace.
-// Events that start at other times are different events, even if a program
-// gives them the same UID.
+// slot identifies the events that a later version with the same number
+// replaces. Events that start at different times are different events, even if
+// a program gives them the same UID.
 func (e *event) slot() string {
 	if e.replaces.IsZero() {
 		return e.version() + e.start.String()

@@ -15,7 +15,7 @@ import "strings"
 // block is a component of a calendar, such as VEVENT.
 type block struct {
 	name  string
-	props map[string][]prop // by name, in their order
+	props map[string][]prop // properties by name, in order
 	parts []*block
 	lines []string // its properties
 	bad   string   // first line that is not a property

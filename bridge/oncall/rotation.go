@@ -74,8 +74,8 @@ func (r Rotation) After(before Rotation, now time.Time) Rotation {
 	return r
 }
 
-// same returns the index of a person of one list in another list, or -1. The
-// second turn of a person stays the second one.
+// same returns the index in now of the person at index n of before, or -1. If a
+// person has several turns, the same turn is found.
 func same(before []string, n int, now []string) int {
 	turn := 0
 	for _, who := range before[:n] {

@@ -57,7 +57,8 @@ func (p PagerDuty) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool { // the response includes shifts next to this time
+	// the response includes shifts before and after this time
+	all = slices.DeleteFunc(all, func(s pagerDutyShift) bool {
 		return s.Start != nil && at.Before(*s.Start) || s.End != nil && !at.Before(*s.End)
 	})
 	var entries []Entry

@@ -23,7 +23,7 @@ const (
 	evaluation = 5 * time.Second
 )
 
-// source is one schedule, which is evaluated independently of its callers.
+// source is a schedule that is evaluated independently of its callers.
 type source struct {
 	kind string
 	from Source
@@ -34,7 +34,7 @@ type source struct {
 	failure answer // the last answer
 }
 
-// answer holds the people on call at a time, or the reason that they are
+// answer holds the people on call at a time, or the reason why they are
 // unknown.
 type answer struct {
 	entries []Entry

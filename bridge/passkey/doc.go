@@ -3,10 +3,10 @@
 //
 // A person signs a [Statement]: one decision about one request. Its challenge
 // is a hash of the statement, so the signature covers it. A [Site] is the web
-// origin of a daemon. It creates the options for the browser and checks what
-// the browser returns. [Verify] and [Keys.Verify] check an [Assertion] offline,
-// with a public key only. All of them require user verification, such as a
-// fingerprint or a PIN.
+// origin of a daemon. It creates the options for the browser and checks the
+// response of the browser. [Verify] and [Keys.Verify] check an [Assertion]
+// offline, with a public key only. All of them require user verification, such
+// as a fingerprint or a PIN.
 //
 // Code belongs here if it works on values alone. Code that reads or writes the
 // store belongs in bridge/core, which implements [Store], and pages belong in

@@ -77,7 +77,7 @@ func (s Site) Enroll(person string, challenge, response []byte) (Credential, err
 	return c, nil
 }
 
-// transports are the known ways to reach an authenticator. A key has at most
+// transports lists the known ways to reach an authenticator. A key has at most
 // maxTransports of them.
 var transports = []protocol.AuthenticatorTransport{
 	protocol.USB, protocol.NFC, protocol.BLE, protocol.SmartCard, protocol.Hybrid, protocol.Internal,

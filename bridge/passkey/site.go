@@ -83,7 +83,8 @@ func originOf(raw string) (origin, host string, err error) {
 // RPID returns the host name that keys belong to.
 func (s Site) RPID() string { return s.rpID }
 
-// Origins returns the accepted origins. The first is that of the public URL.
+// Origins returns the accepted origins. The first is the origin of the public
+// URL.
 func (s Site) Origins() []string { return slices.Clone(s.origins) }
 
 // handle returns the user handle of a person. It is opaque, because

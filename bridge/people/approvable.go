@@ -12,7 +12,7 @@ import (
 // after an escalation step or a delegation.
 type able struct {
 	people []string
-	open   bool // only a platform or a schedule knows whether there are others
+	open   bool // there may be others, known only to a platform or a schedule
 }
 
 // ableTo returns the people who can ever approve for a requirement of a
@@ -46,8 +46,8 @@ func (p *People) ableTo(i bridge.Interaction, q bridge.Requirement) able {
 	return out
 }
 
-// Impossible returns the reason that a request can never be approved or
-// answered. It is empty if it can.
+// Impossible returns the reason why a request can never be approved or
+// answered. It returns an empty string if it can be.
 func (p *People) Impossible(i bridge.Interaction) string {
 	if p.directory == nil || i.Kind == bridge.KindNotice {
 		return ""

@@ -94,7 +94,7 @@ func (p *People) display(person string) string {
 	return p.directory.Display(person)
 }
 
-// Names returns the display names of the people in a request, of those who have one.
+// Names returns the display names of the people in a request who have one.
 func (p *People) Names(i bridge.Interaction) map[string]string {
 	all := slices.Concat(i.Must, i.HandOver, i.Requesters, []string{i.Requester})
 	add := func(responders []bridge.Responder) {
@@ -142,7 +142,7 @@ func (p *People) SetRequester(ctx context.Context, i *bridge.Interaction) error 
 }
 
 // Standing returns the text about the standing of an account that belongs to no
-// person. It is empty if there is nothing to say.
+// person. It is empty if the standing needs no explanation.
 func (p *People) Standing(ctx context.Context, actor bridge.Actor) string {
 	if actor.Person != "" || p.directory == nil {
 		return ""

@@ -10,12 +10,12 @@ import (
 // known holds the facts about one account and some groups at one time. These
 // facts determine what the account may do with a request.
 type known struct {
-	who bridge.Actor // with Person, if the account is identified
+	who bridge.Actor // Person is set if the account is identified
 	// unidentified is the reason that nod cannot identify the person of the
 	// account. It is empty if nod can.
 	unidentified string
 	in           map[string]bool   // the groups that include the account
-	unread       map[string]string // why it is unknown whether a group includes the account
+	unread       map[string]string // groups that may include the account, with the reason why this is unknown
 	loose        bool              // without a directory, responders are accounts
 }
 
@@ -23,7 +23,7 @@ type known struct {
 // they may.
 type Refusal struct {
 	Why    string   // one of the constants, for the audit log
-	Unread []string // the groups that nod cannot read now, and the reason
+	Unread []string // groups that nod cannot read now, with the reason
 	Denies bool     // the person may still deny
 }
 

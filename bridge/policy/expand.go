@@ -11,8 +11,8 @@ import (
 
 // Marks for the parts of words that depend on an expansion.
 const (
-	one  = "\x01" // it is a part of one word
-	many = "\x02" // it may end the word and start other words
+	one  = "\x01" // the value is part of one word
+	many = "\x02" // the value may end the word and start other words
 )
 
 // isOpen reports whether any of the words depends on an expansion.

@@ -17,7 +17,7 @@ var (
 )
 
 // Fields that hold paths. A field whose last word is in pathEnds holds a path
-// as well. A weak name holds a path in some tools only.
+// too. A field with a weak name holds a path in some tools only.
 var (
 	pathNames = set(`filepath path filename notebookpath file files paths filepaths filenames uri uris url urls
 		directory directories dir dirs cwd workdir workingdirectory workingdir currentdirectory folder oldpath newpath

@@ -92,7 +92,7 @@ func (g Gate) String() string {
 }
 
 // families lists tools of Claude Code that do the same in different ways. A
-// rule for one tool of a family applies to all.
+// rule for a tool applies to its complete family.
 var families = [][]string{
 	{"Bash", "Monitor", "PowerShell", "mcp__workspace__bash"},
 	{"Edit", "MultiEdit", "NotebookEdit", "Write"},
@@ -158,13 +158,13 @@ func (g Gate) names(in *input) bool {
 		return true
 	}
 	return slices.ContainsFunc(in.files, func(f file) bool {
-		searched := in.Tool == "Grep" && path.Ext(f.raw) == "" // a directory, with all files in it
+		searched := in.Tool == "Grep" && path.Ext(f.raw) == "" // it searches a directory with all of its files
 		return searched || slices.ContainsFunc(f.readings(), re.MatchString)
 	})
 }
 
-// plainRule matches rules for files without classes of characters, and plainHost
-// names of hosts that every program reads in the same way.
+// plainRule matches rules for files that contain no character class. plainHost
+// matches host names that every program reads in the same way.
 var (
 	plainRule = lazyregexp.New(`^[\w ./*?@+,=~-]*$`)
 	plainHost = lazyregexp.New(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
@@ -195,7 +195,7 @@ func (g Gate) contacts(in *input) bool {
 	return !found || len(in.files) > 0 || len(in.doubts) > 0
 }
 
-// bash lists the shells whose syntax the parser reads.
+// bash lists the shells whose syntax the parser understands.
 var bash = set("sh bash dash ash ksh ksh93 mksh zsh")
 
 // anyShell matches lines that every shell reads in the same way, including the
@@ -213,7 +213,7 @@ func (g Gate) runs(in *input) bool {
 	}
 	p.target.rest = true
 	other := otherShell(in.Tool) != ""
-	unknown := func(l leaf) bool { // a variable, or input that the command reads
+	unknown := func(l leaf) bool { // its value is a variable, or input of the command
 		text, isText := l.value.(string)
 		other = other || l.name == "shell" && !bash[path.Base(text)]
 		return isText && !l.harmless()

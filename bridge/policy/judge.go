@@ -35,7 +35,7 @@ type evaluation struct {
 	in    *input
 	hits  []hit
 	steps []Step
-	moved bool // a part runs in a location that differs from the stated one
+	moved bool // a part runs in a location other than the stated one
 }
 
 // Judge implements bridge.Policy.
@@ -167,8 +167,8 @@ func (in *input) move(p part, target string) part {
 	return p
 }
 
-// within evaluates the commands that a command may start. If a command is asked
-// about or denied, this also applies after sudo.
+// within evaluates the commands that a command may start. Rules that ask about
+// or deny a command thus apply even after sudo.
 func (j *evaluation) within(p part, rules int) {
 	for _, words := range within(p.words) {
 		inner := part{line: p.line, words: words, moved: p.moved, to: p.to}

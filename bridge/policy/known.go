@@ -21,33 +21,35 @@ type inquiry struct {
 	written []string // files that the line writes
 	placed  []string // files that programs of the project write
 	dirs    []string // directories to which it goes
-	ran     []string // files that it runs; "" stands for those that a program chooses
+	ran     []string // files that the line runs; "" stands for a file that a program chooses
 	values  []string // values of variables
-	// optional means that an expansion may be an option of a program, and dashes
-	// that the line has a value that is one.
+	// optional means that an expansion may be an option of a program. dashes
+	// means that a value in the line is an option.
 	optional, dashes bool
-	// input means that an expansion is what a program prints, and data that the
-	// line has texts for it. Captured counts the commands around, whose output
-	// others read. Changed means that an expansion is not the value of a variable, but
-	// made of it.
+	// input means that an expansion is the output of a program, and data means
+	// that the line contains text that could become such output. captured
+	// counts the enclosing commands whose output other commands read. changed
+	// means that an expansion is derived from the value of a variable.
 	input, data, changed bool
 	captured             int
-	// runs means that the line starts programs of the project, passed that one of
-	// them gets an expansion as an argument. Code means that a variable has a text
-	// that a program may evaluate, and open that one has an expansion.
+	// runs means that the line starts programs of the project. passed means
+	// that one of them gets an expansion as an argument. code means that a
+	// variable contains a text that a program may evaluate. open means that
+	// such a variable contains an expansion.
 	runs, passed, code, open bool
-	// piped means that a program of the project reads what a pipe brings.
+	// piped means that a program of the project reads from a pipe.
 	piped bool
-	// edits means that the line writes a file with something other than what a
-	// program prints.
+	// edits means that the line writes other text than the output of a program
+	// to a file.
 	edits bool
-	// patches means that the line applies a patch, fed that it comes from a pipe,
-	// and brings that the line may compose it or load it.
+	// patches means that the line applies a patch. fed means that the patch
+	// comes from a pipe. brings means that the line may compose or download the
+	// patch.
 	patches, fed, brings bool
 }
 
-// made reports whether an expansion may be a text of the line, or of programs that
-// change one.
+// made reports whether an expansion may be a text in the line, or a changed
+// form of such a text.
 func (q *inquiry) made() bool { return q.input && q.data }
 
 // mayRun reports whether a line may run the target in a location.
@@ -57,7 +59,7 @@ func (t target) mayRun(line, where string) bool {
 		q.runs && (q.code || q.piped && q.data || q.open && (q.made() || q.changed)) || q.runsWritten()
 }
 
-// script reports whether everything that a script of a shell runs is known.
+// script reports whether all commands that a shell script runs are known.
 func (q *inquiry) script(text string) bool {
 	f := parseShell(text)
 	if f == nil || q.depth == maxScripts {
@@ -69,8 +71,8 @@ func (q *inquiry) script(text string) bool {
 	return known
 }
 
-// inside reports whether everything that the parts of a node run is known. Fed
-// means that they read what a pipe, a here-document or a file brings.
+// inside reports whether all commands that the parts of a node run are known.
+// Fed means that they read input from a pipe, a here-document or a file.
 func (q *inquiry) inside(n syntax.Node, fed bool) bool {
 	known := true
 	syntax.Walk(n, func(part syntax.Node) bool {
@@ -83,8 +85,8 @@ func (q *inquiry) inside(n syntax.Node, fed bool) bool {
 	return known
 }
 
-// node reports whether everything that a node runs is known. Only the nodes that
-// it lists are.
+// node reports whether all commands that a node runs are known. It knows only
+// the kinds of nodes that it lists.
 func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	switch n := n.(type) {
 	case *syntax.Lit, *syntax.Comment: // see harmlessComments
@@ -105,7 +107,7 @@ func (q *inquiry) node(n syntax.Node, fed bool) bool {
 	case *syntax.CmdSubst:
 		q.input = true
 		return q.capture(func() bool { return q.inside(n, fed) })
-	case *syntax.BinaryTest: // others evaluate their words as numbers, and && ends a command in other shells
+	case *syntax.BinaryTest: // other operators evaluate words as numbers, and && ends a command in other shells
 		return (n.Op < syntax.TsEql || n.Op > syntax.TsGtr) && n.Op != syntax.AndTest && n.Op != syntax.OrTest && q.inside(n, fed)
 	case *syntax.UnaryTest:
 		w, _ := n.X.(*syntax.Word)
@@ -187,7 +189,7 @@ func calculates(x syntax.ArithmExpr) bool {
 
 var digits = lazyregexp.New(`^-?[0-9]*$`)
 
-// statement reports whether everything that a statement runs is known.
+// statement reports whether all commands that a statement runs are known.
 func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
 	if slices.ContainsFunc(s.Redirs, writes) { // others may read it
 		q.captured++
@@ -210,9 +212,9 @@ func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
 	return s.Cmd == nil || q.node(s.Cmd, fed)
 }
 
-// isPlainRedirect reports whether shells agree on what a redirection does: bash
-// evaluates subscripts in the name of a file descriptor, and dash reads &> as two
-// operators.
+// isPlainRedirect reports whether shells agree on the effect of a redirection:
+// bash evaluates subscripts in the name of a file descriptor, and dash reads &>
+// as two operators.
 func isPlainRedirect(to *syntax.Redirect, cmd syntax.Command) bool {
 	duplicates := to.Op == syntax.DplOut || to.Op == syntax.DplIn
 	if to.N != nil && !digits.MatchString(to.N.Value) || duplicates && !descriptor.MatchString(wordText(to.Word)) {
@@ -243,15 +245,16 @@ func (q *inquiry) call(c *syntax.CallExpr, fed bool) bool {
 	return len(c.Args) == 0 || q.command(callWords(c), fed)
 }
 
-// capture reports whether everything is known that runs where others read the
-// output.
+// capture reports whether all commands are known that run where other commands
+// read their output.
 func (q *inquiry) capture(known func() bool) bool {
 	q.captured++
 	defer func() { q.captured-- }()
 	return known()
 }
 
-// prints matches words that a program may print for another one.
+// prints matches words that a program may replace with others when it prints
+// them.
 var prints = lazyregexp.New("[\\s\"'`\\\\${}();&|<>]|%x")
 
 // command reports whether a command is known not to be the target and not to
@@ -283,7 +286,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	case foreign:
 		q.passed, q.piped = q.passed || !known && isOpen(args...), q.piped || !known && fed
 		return (known || !listed && !slices.ContainsFunc(append(q.dirs, dir), q.theirs)) && !q.names(args...)
-	case !listed && q.target.isName(name): // the words say that it is another command
+	case !listed && q.target.isName(name): // the words name another command
 		said := func(w string) bool { return len(q.target.words) > 0 && q.target.means(0, w) }
 		q.placed = append(q.placed, args...)
 		return !fed && q.simple(args...) && !slices.ContainsFunc(args, said)
@@ -294,7 +297,7 @@ func (q *inquiry) command(words []string, fed bool) bool {
 // composes are programs that print texts of the line, or of other people.
 var composes = set("echo printf curl gh")
 
-// passesOn are programs that add nothing to the files of the project.
+// passesOn lists programs that only pass on the content of the project's files.
 var passesOn = set("git cat head tail")
 
 // installed are the directories of programs that a line may name with them.
@@ -347,10 +350,11 @@ var inBraces = lazyregexp.New(`\{[^{} ]*\}`)
 // simpleWord matches words that are neither a command with arguments nor code.
 var simpleWord = lazyregexp.New(`^~?[\w./:@%,=*?\[\]^-]*$`)
 
-// escaped matches what some programs replace by a character, such as a space.
+// escaped matches escapes that some programs replace with a character, such as
+// a space.
 var escaped = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
 
-// simple reports whether words can give a program no command to run.
+// simple reports whether words cannot contain a command for a program to run.
 func (q *inquiry) simple(words ...string) bool {
 	return !q.names(words...) && !slices.ContainsFunc(words, func(w string) bool {
 		return !simpleWord.MatchString(w) || escaped.MatchString(w) || strings.HasPrefix(w, "=") || strings.Contains(strings.ToLower(w), "data:")

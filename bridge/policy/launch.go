@@ -31,7 +31,7 @@ func (l *line) launched() *line {
 	return inner
 }
 
-// launch evaluates a command that starts a shell by the commands of the line
+// launch evaluates a command that starts a shell like the commands of the line
 // that the shell runs. It returns false, and does nothing, if a rule matches
 // the shell itself. Rules that match the text of the line still ask and deny.
 func (j *evaluation) launch(l, inner *line) bool {

@@ -257,7 +257,7 @@ func find(tree any, names []string, anyCase bool) []string {
 	return []string{string(raw)}
 }
 
-// words returns a description of what a grant by the rule covers.
+// words describes the coverage of a grant by the rule.
 func (c compiled) words() string {
 	var s []string
 	if len(c.Command) > 0 {

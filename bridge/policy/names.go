@@ -41,8 +41,8 @@ var starters = set(`
 	sh bash dash zsh ksh ksh93 mksh ash yash fish rbash rksh csh tcsh nu pwsh powershell cmd
 `)
 
-// otherShells lists words in the names of tools, and names of shells, that
-// indicate a shell that does not read lines as a POSIX shell does.
+// otherShells lists words in names of tools, and names of shells, that indicate
+// a shell with a syntax other than that of a POSIX shell.
 var otherShells = set(`powershell pwsh cmd batch nu nushell csh tcsh xonsh elvish rc es`)
 
 // knownShells are the shells that are accepted in a field named shell.
@@ -69,8 +69,8 @@ func program(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
 }
 
-// starts reports whether a command starts another command, or changes files
-// although it looks like a search.
+// starts reports whether a command starts another command, or is a search that
+// can change files.
 func starts(words []string) bool {
 	name := program(words[0])
 	if name == "find" {

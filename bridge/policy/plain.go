@@ -17,8 +17,8 @@ type call struct {
 	words []string
 }
 
-// plain returns the commands of a plain line. All of sh, bash, dash, ash, ksh,
-// mksh, zsh, yash and fish read a plain line in the same way. It consists of
+// plain returns the commands of a plain line, which all of sh, bash, dash, ash,
+// ksh, mksh, zsh, yash and fish read in the same way. Such a line consists of
 // simple commands joined by &&, ||, ; and |. Their words are bare ASCII or one
 // quoted piece, without expansions. The error is the reason that a line is not
 // plain.

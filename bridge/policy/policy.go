@@ -39,7 +39,7 @@ var _ bridge.Policy = (*Policy)(nil)
 type compiled struct {
 	Rule
 	nth              int
-	origin, content  []bound // conditions on who asks and how, and on the input
+	origin, content  []bound // conditions on the caller and the tool, and on the input
 	command, options []wordPattern
 	key              string // key of a grant by the rule
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// dataPrograms are programs, next to those in inertNames, whose words and standard
-// input are data: whatever these are, they start nothing, and change no file but
-// those that they delete.
+// dataPrograms lists programs, in addition to those in inertNames, whose words
+// and standard input are only data. Such a program starts nothing, and changes
+// no file except for those that it deletes.
 var dataPrograms = set(`
 	cat head tail wc nl ls du df file cut column tr cmp diff grep egrep fgrep uname id whoami date uptime rm rmdir chmod chown kill pkill pgrep ps lsof seq
 	: nproc hostname printenv tree shellcheck gofmt goimports gzip gunzip zcat unzip xz expr cal clear ping dig host
@@ -27,8 +27,8 @@ var counted = set("exit return break continue shift")
 // copiers give a file another name.
 var copiers = set("cp mv ln install")
 
-// habits are the arguments with which programs start only the command that they
-// show, or nothing.
+// habits maps programs to the arguments with which they start no command, or
+// only the visible one.
 var habits = map[string]reader{
 	"env": {flags: "i", takes: "u", starts: true}, "sudo": {flags: "nEH", takes: "ug", starts: true}, "command": {flags: "pvV", starts: true}, "nohup": {starts: true}, "time": {flags: "plv", starts: true},
 	"nice": {numbers: true, takes: "n", starts: true}, "timeout": {flags: "v", takes: "sk", long: "--foreground --preserve-status", texts: 1, starts: true}, "stdbuf": {takes: "ioe", starts: true},
@@ -55,8 +55,9 @@ var bourne = reader{flags: "celuxn", valued: "-o -O -eo -uo -euo -exo -euxo", lo
 // runsFiles are the habits of programs that run a file, or the text after -c.
 var runsFiles = set("sh bash dash zsh ksh source . python node ruby perl php lua tsx ts-node")
 
-// tools run what files of the project say. Their words are known if none can be a
-// command: see simple. Those with subcommands are in subcommands.
+// tools lists programs that run files of the project. Their words are known if
+// none of them can be a command; see simple. Programs with subcommands are in
+// subcommands.
 var tools = set(`
 	make gradle tsc eslint prettier vitest jest mocha vite next playwright pytest unittest json.tool http.server venv coverage ruff mypy black flake8 isort
 	rubocop rspec rake phpunit rustfmt staticcheck xcodebuild
@@ -75,7 +76,7 @@ var subcommands = map[string]string{
 	"terraform": "init plan apply destroy validate fmt output show state workspace import providers version graph refresh",
 }
 
-// dataSubcommands are those whose words are data.
+// dataSubcommands maps programs to subcommands whose words are only data.
 var dataSubcommands = map[string]string{
 	"git": `add apply bisect/bad bisect/good bisect/reset bisect/start blame branch cat-file check-ignore cherry cherry-pick checkout clean commit count-objects describe diff diff-tree for-each-ref format-patch fsck gc hash-object help init log
 		ls-files ls-tree merge merge-base mv name-rev notes range-diff reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch symbolic-ref tag update-index version whatchanged worktree write-tree`,
@@ -83,17 +84,19 @@ var dataSubcommands = map[string]string{
 		run/list run/view run/watch search status workflow/list workflow/view`,
 }
 
-// remote are programs that run nothing here, neither from files nor from a pipe.
+// remote lists programs that run no local code, neither from files nor from a
+// pipe.
 var remote = set("git docker kubectl helm terraform")
 
-// Options of tools with a value of their own: any text, or a name.
+// Options of tools that take a separate value: any text, or a name.
 const (
 	textOptions  = "go:-run go:-bench go:-skip go:-fuzz go:-f go:-ldflags pytest:-k pytest:-m jest:-t vitest:-t npm:-t mocha:-g playwright:-g rspec:-e kubectl:-o kubectl:-p kubectl:-l"
 	namedOptions = "-f -p -n -R -C -F --prefix --namespace --context --filter --file --profile --repo --dir --cwd"
 )
 
-// program reports whether a program with some arguments is known to start nothing
-// but files of the project, and whether it is listed at all.
+// program reports whether a program with the given arguments is known to start
+// only files of the project. listed reports whether the program is listed at
+// all.
 func (q *inquiry) program(name string, args []string, fed bool) (known, listed bool) {
 	q.writes(name, args)
 	if fed && (name == "git" || name == "gh" || name == "kubectl") {
@@ -128,7 +131,7 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 		return each(args, settings.MatchString), true
 	case counted[name]:
 		return each(args, digits.MatchString), true
-	case builtins[name]: // they evaluate subscripts
+	case builtins[name]: // these builtins evaluate subscripts
 		q.input, q.open = q.input || name == "read", q.open || name == "read"
 		return each(args, func(w string) bool { return w == "-r" || digits.MatchString(w) || isOrdinary(w, "", false) }), true
 	case name == "find":
@@ -150,8 +153,8 @@ func (q *inquiry) program(name string, args []string, fed bool) (known, listed b
 	return why == "" && !strings.Contains(strings.Join(args, ""), many), why == ""
 }
 
-// options notes whether some words may be options because of an expansion. After
-// --, none is.
+// options records whether words may be options because of an expansion. No word
+// after -- is an option.
 func (q *inquiry) options(words []string) {
 	if end := slices.Index(words, "--"); end >= 0 {
 		words = words[:end]
@@ -201,8 +204,8 @@ func opensEditor(args []string) bool {
 
 var tarLetters = lazyregexp.New(`^-?[cxtvzjJpf]+$`)
 
-// extracts reports whether tar starts nothing: an archive with a colon is on
-// another host.
+// extracts reports whether tar starts no program: for an archive with a colon,
+// it would connect to another host.
 func extracts(args []string) bool {
 	return len(args) > 0 && tarLetters.MatchString(args[0]) && each(args[1:], func(w string) bool {
 		return !isOpen(w) && !strings.Contains(w, ":") && (w == "-" || w == "-C" || !strings.HasPrefix(w, "-"))
@@ -246,11 +249,12 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		return each(args, plainOption.MatchString)
 	case listed(data, sub), listed(data, both):
 		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, template.MatchString))
-	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"), sub == "run" && q.target.startedIn(args[first:]): // it starts env, or the file
+	// it starts env, or a file
+	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"), sub == "run" && q.target.startedIn(args[first:]):
 		return false
 	case name == "coverage" && slices.Contains(args, "-m") && !tools[after(args, "-m")]:
 		return false
-	case name == "json.tool": // with two files, it writes the second one
+	case name == "json.tool": // with two files, it writes the second file
 		return q.simple(args...) && len(slices.DeleteFunc(slices.Clone(args), isOption)) < 2 && (!fed || each(args, isOption))
 	}
 	q.ran = append(q.ran, args...)
@@ -258,14 +262,15 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	if !remote[name] {
 		q.ran, q.runs = append(q.ran, name), true
 	}
-	given := "" // the option before, of which a word may be the value
+	given := "" // the previous option, if the next word may be its value
 	for _, w := range args {
 		option, value, valued := strings.Cut(w, "=")
-		if name == "go" { // it takes two dashes as one
+		if name == "go" { // it treats two dashes as one
 			option = strings.Replace(option, "--", "-", 1)
 		}
 		text := listed(textOptions, name+":"+option) || given != "" && (given == "-ldflags" || !isOption(w))
-		if given == "" && !valued && listed(textOptions, name+":"+option) { // an option after one may be its own
+		// an option after another option may be its value
+		if given == "" && !valued && listed(textOptions, name+":"+option) {
 			given = option
 		} else {
 			given = ""
@@ -282,7 +287,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 var (
 	plainOption = lazyregexp.New(`^--?[a-z-]+$`)
 	toolchain   = lazyregexp.New(`^\+[a-z0-9.-]+$`)
-	template    = lazyregexp.New(`^--t(e.*|=.*)?$`) // a directory with hooks
+	template    = lazyregexp.New(`^--t(e.*|=.*)?$`) // a template directory, which may contain hooks
 	evaluates   = lazyregexp.New(`^-[a-zA-Z]*[EepP]|^--e`)
 	// guesses are programs that take the word after an unknown option as its value.
 	guesses = set("gh docker kubectl helm")
@@ -313,17 +318,17 @@ func (q *inquiry) habit(name string, r reader, args []string, fed bool) bool {
 	shown := strings.Join(slices.Concat(a.options, a.values, a.texts), "")
 	words := a.files
 	q.habitWrites(name, r, a)
-	if !r.starts || runsFiles[name] { // in others, the words are those of a command
+	if !r.starts || runsFiles[name] { // for other programs, the words may be a command
 		q.options(slices.Concat(a.texts, words))
 	}
 	switch {
 	case why != "" || strings.Contains(shown, many) && name != "curl" || name == "curl" && (slices.ContainsFunc(r.valuesOf(a, "-w --write-out"), readsFormat) || slices.ContainsFunc(r.valuesOf(a, "-o --output"), fromAddress)):
 		return false
-	case !r.starts: // a client of a database runs what it reads
+	case !r.starts: // a database client runs its input
 		spread := strings.Contains(strings.Join(words, ""), many) && !severalFiles[name]
 		return !spread && !(fed && (name == "sqlite3" && len(words) < 2 || name == "psql" && !slices.Contains(a.options, "-c")))
 	case runsFiles[name] && slices.Contains(a.options, "-c") && strings.HasSuffix(name, "sh"):
-		for _, w := range words[min(len(words), 1):] { // the script may use them
+		for _, w := range words[min(len(words), 1):] { // the script may use these words
 			q.value(w)
 		}
 		return len(words) > 0 && !isOpen(words[0]) && q.script(words[0])
@@ -376,7 +381,7 @@ var severalFiles = set("sed awk gawk curl")
 // theirDir matches directories with scripts that are not the project's.
 var theirDir = lazyregexp.New(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
 
-// devices matches files that may be what a command reads.
+// devices matches files that may stand for the input of a command.
 var devices = lazyregexp.New(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
 
 // file reports whether a script can be a file of the project, which a gate does

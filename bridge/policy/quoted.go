@@ -8,8 +8,8 @@ import (
 )
 
 // code returns a line that is not plain without its data: quoted words and
-// here-documents of commands that only print or read them, in statements that
-// do not run any of the data. It is used for ask and deny rules.
+// here-documents of commands that only print or read them, if the statement
+// does not run any of the data. It is used for ask and deny rules.
 func (l *line) code() string {
 	f := parseShell(l.raw)
 	if f == nil || len(l.calls) > 0 {

@@ -38,7 +38,7 @@ func read(a bridge.Act) *input {
 	}
 	if err != nil {
 		in.doubt("the input is ambiguous")
-		in.tree, _ = decode(a.Input) // nil if that fails as well
+		in.tree, _ = decode(a.Input) // nil if that fails too
 		in.lines = append(in.lines, &line{raw: string(a.Input), err: err})
 	}
 	switch v := in.tree.(type) {
@@ -140,7 +140,7 @@ func (in *input) started(fields map[string]any, names []string) map[string]bool 
 	}
 	l := startedLine(program, argv)
 	in.lines = append(in.lines, l)
-	if l.err != nil { // a program such as busybox depends on the name under which it is started
+	if l.err != nil { // the behavior of a program such as busybox depends on its name
 		in.lines = append(in.lines, wordLine(argv))
 	}
 	skip := map[string]bool{programName: true, argvName: true}

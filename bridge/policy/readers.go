@@ -61,7 +61,7 @@ var (
 			"--no-filename --with-filename --stats --trim --column --vimgrep --type-list --no-messages --no-config",
 		with: "--glob --iglob --type --type-not --context --after-context --before-context --max-count --max-depth --max-columns --color --sort --regexp --max-filesize",
 	}
-	// finder has its own language, in which ( and ! are operands.
+	// finder is the language of find, in which ( and ! are operands.
 	finder = reader{
 		words: "-not -empty -print -print0 -prune -a -and -o -or -true -false -quit -depth -daystart -xdev -mount -ls -executable -readable -writable",
 		valued: "-name -iname -path -ipath -wholename -regex -iregex -type -maxdepth -mindepth -size -mtime -mmin -ctime -cmin -atime -amin -perm -user -group " +
@@ -135,8 +135,8 @@ func first(word string) func(arguments) string {
 	}
 }
 
-// onlyNames returns the reason that the operands may be files and not names of
-// programs.
+// onlyNames returns the reason why the operands may be files instead of names
+// of programs.
 func onlyNames(a arguments) string {
 	if slices.ContainsFunc(a.texts, func(t string) bool { return strings.Contains(t, "/") }) {
 		return "it may look at another directory"

@@ -10,11 +10,11 @@ import (
 )
 
 // reader lists the arguments with which a program only reads: it starts
-// nothing, writes nothing, sends nothing, and reads only files that its
-// operands name. Options that are not listed are not allowed.
+// nothing, writes nothing, sends nothing, and reads only the files in its
+// operands. Options that are not listed are not allowed.
 type reader struct {
-	// flags are the options of one letter without a value. takes are those with
-	// a value, which may be the next word. The letters in may have a value only
+	// flags lists options of one letter without a value. takes lists those with
+	// a value, which may be the next word. Options in may can have a value only
 	// in the same word.
 	flags, takes, may string
 	// long lists the long options without a value, and the options that need a
@@ -24,8 +24,8 @@ type reader struct {
 	// whose next word is a value.
 	words, valued string
 	numbers       bool // options such as -20
-	// texts is the number of operands before those that name files, such as the
-	// pattern of grep. The options in instead take their place.
+	// texts is the number of operands before the files, such as the pattern of
+	// grep. An option in instead replaces them.
 	texts   int
 	instead string
 	// most is the number of operands that may name files. Zero means any number.

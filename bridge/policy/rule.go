@@ -45,7 +45,7 @@ type Rule struct {
 	//
 	// Example: {"env.name": "prod*"}
 	Input map[string]string `yaml:"input"`
-	// Where are patterns for the location that the agent names, such as a
+	// Where are patterns for the location that the agent reports, such as a
 	// directory.
 	//
 	// Example: ["/srv/*"]
@@ -131,9 +131,8 @@ type condition struct {
 	// takes the value from a flag.
 	act         func(*bridge.Act) *string
 	flag, usage string
-	// exact returns the values in the way that every program reads them, or the
-	// reason that they are unclear. An allow rule needs a value, and all values
-	// must match.
+	// exact returns the values that every program reads, or the reason that
+	// they are unclear. An allow rule needs a value, and all values must match.
 	exact func(in *input, p part) (values []string, unclear string)
 	// readings returns every value that a program may read. For ask and deny
 	// rules, one match, ignoring case, is enough.
@@ -170,8 +169,8 @@ var conditions = []condition{
 // and sends nothing, and its files are below the location of the request.
 const ReadsProject = "project"
 
-// grantsByRule reports whether a grant covers everything that the rule matches in
-// the same location, instead of one exact request.
+// grantsByRule reports whether a grant covers everything that the rule matches
+// in the same location, instead of one exact request.
 func (r Rule) grantsByRule() bool { return r.Grant == "rule" }
 
 // settings returns the settings of a rule, without its effect and its name.

@@ -11,20 +11,21 @@ import (
 )
 
 var (
-	// textInAwk is a text of awk, and separator one without a word, such as "|". A
-	// quote in an expression of awk looks like the start of a text.
+	// textInAwk matches a string of awk, and separator matches a string without
+	// a word, such as "|". A quote in a regular expression of awk looks like
+	// the start of a string.
 	textInAwk = lazyregexp.New(`"(\\.|[^"\\])*"`)
 	separator = lazyregexp.New(`"[^"A-Za-z_$]*"`)
 	pipeInAwk = lazyregexp.New(`\bprint[^;}\n]*(\||/[^\n]*\||\\\n[^;}]*\|)`)
-	// quotedInAwk is an expression with a quote, after which texts seem to begin
-	// where they end.
+	// quotedInAwk matches a regular expression with a quote. After it, strings
+	// seem to start where they end.
 	quotedInAwk = lazyregexp.New(`/[^/\n]*"[^/\n]*/`)
 	callInAwk   = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
 	// computed is a file that awk writes under a name that it computes, or joins.
 	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*([^"\s>]|""[ \t]*[^\s;}])`)
-	// spelled is one under a name with characters in another spelling.
+	// spelled matches a file whose name has escaped characters.
 	spelled = lazyregexp.New(`>\s*"[^"]*\\`)
-	// goesOn is the end of a line after which the statement goes on.
+	// goesOn matches the end of a line after which the statement continues.
 	goesOn = lazyregexp.New(`(,|&&|\|\|)[ \t]*(#[^\n]*)?\n\s*`)
 )
 
@@ -34,7 +35,7 @@ func quietAwk(a arguments) string {
 	pipes := func(script string) bool { return pipeInAwk.MatchString(strings.ReplaceAll(script, "||", "")) }
 	pipesWithout := func(script string, text *lazyregexp.Regexp) bool {
 		without := text.ReplaceAllStringFunc(script, func(s string) string {
-			if strings.Contains(s, "/") { // it may begin in an expression
+			if strings.Contains(s, "/") { // a string may start in a regular expression
 				return s
 			}
 			return `""`
@@ -154,9 +155,9 @@ func setsOther(w string) bool {
 	return m != nil && !gitSettings.MatchString(m[2])
 }
 
-// withoutSettings returns the words of git without the options before its command,
-// the directory to which these lead, and whether they are known. With another work
-// tree, git may write files anywhere.
+// withoutSettings returns the words of git without the options before its
+// command, the directory that these options select, and whether they are known.
+// With another work tree, git may write files anywhere.
 func withoutSettings(args []string) (words []string, dir string, known bool) {
 	a, why := gitOptions.parse(args)
 	known = why == "" && each(a.values, func(v string) bool {

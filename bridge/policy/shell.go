@@ -71,7 +71,7 @@ func (l *line) checkText() {
 	}
 }
 
-// trusted are the directories whose programs a rule may name without a
+// trusted lists the directories of programs that a rule may name without a
 // directory.
 var trusted = []string{"/bin", "/usr/bin", "/sbin", "/usr/sbin"}
 
@@ -224,7 +224,7 @@ func (c *commands) started(words []string, depth int) {
 	}
 }
 
-// literal returns a word as a command receives it, as far as it is known.
+// literal returns the known part of a word as a command receives it.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {

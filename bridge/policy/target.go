@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// target is a command in any spelling: git push also stands for git -C . push
+// target is a command in any notation: git push also stands for git -C . push
 // and /usr/bin/git push.
 type target struct {
 	name    wordGlob
@@ -17,11 +17,13 @@ type target struct {
 	options []wordGlob // these words can be anywhere after the name
 	values  []wordGlob // words after the first option, at any position
 	rest    bool       // anything may follow the words
-	free    bool       // other words may be between them, because only programs with commands have fixed positions
-	script  *target    // the file that the program runs, if it is started in another way
+	// other words may be between the words, because only programs with
+	// subcommands have fixed positions
+	free   bool
+	script *target // file that the program runs, if it is started in another way
 }
 
-// Words that programs do not need: npm test means npm run test.
+// implied lists words that may be omitted: npm test stands for npm run test.
 var implied = map[string][]string{"npm": {"run"}, "pnpm": {"run"}, "yarn": {"run"}, "bun": {"run"}, "docker": {"image", "container"}}
 
 // newTarget returns the target of the words of a pattern.
@@ -107,8 +109,8 @@ func (g wordGlob) within(w string) bool {
 	return g.folded.MatchString(w) || g.re == nil && strings.Contains(strings.ToLower(w), strings.ToLower(g.text)) || stands(w, g.text)
 }
 
-// spelled reports whether words contain those of the target, in any spelling of
-// the program.
+// spelled reports whether words contain the words of the target, with any
+// notation of the program.
 func (t target) spelled(words []string) bool {
 	if t.inOrder(words) {
 		return true
@@ -122,7 +124,7 @@ func (t target) spelled(words []string) bool {
 	if name == "yarn" && each(words, isOption) {
 		return t.inOrder([]string{"install"})
 	}
-	// terraform apply -destroy means terraform destroy.
+	// terraform apply -destroy is the same as terraform destroy.
 	return len(t.words) == 1 && slices.ContainsFunc(words, func(w string) bool {
 		w, _, _ = strings.Cut(w, "=")
 		return isOption(w) && t.words[0].folded.MatchString(strings.TrimLeft(w, "-"))
@@ -130,8 +132,8 @@ func (t target) spelled(words []string) bool {
 }
 
 // named reports whether a word may be the name of the program: with any
-// directory, or after an option or a sign, as in EXEC:git and @git. Programs
-// such as git-push contain the next word in their name. In that case, named
+// directory, or after an option or a sign, as in EXEC:git and @git. The name of
+// a program such as git-push contains the next word. In that case, named
 // returns that word.
 func (t target) named(word string) (rest []string, ok bool) {
 	names := []string{word, word[strings.LastIndexAny(word, "=:")+1:], strings.TrimLeft(word, "-+@%")}
@@ -155,16 +157,16 @@ func (t target) named(word string) (rest []string, ok bool) {
 	return nil, false
 }
 
-// place is a position in the comparison of words with those of a target.
+// place is a position in the comparison of words with the words of a target.
 type place struct {
 	next  int
 	value bool // the word may be the value of an option
 	any   bool // other words may come before the next one
 }
 
-// inOrder reports whether words may contain those of the target in order, with
-// only options and their values between them. A word after an option may be its
-// value or not.
+// inOrder reports whether words may contain the words of the target in order,
+// with only options and their values between them. A word after an option may
+// or may not be its value.
 func (t target) inOrder(words []string) bool {
 	places := map[place]bool{{any: t.free}: true}
 	for n, w := range words {

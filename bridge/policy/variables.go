@@ -6,8 +6,8 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// assigns reports whether an assignment is known to change no program that runs.
-// Programs see the variable if it is exported.
+// assigns reports whether an assignment is known not to change which programs
+// run. Programs see the variable only if it is exported.
 func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 	text := ""
 	if a.Value != nil {
@@ -30,8 +30,9 @@ func (q *inquiry) assigns(a *syntax.Assign, exported bool) bool {
 	return a.Array == nil || q.node(a.Array, false)
 }
 
-// Variables that do not change which programs run. Shells read others, such as
-// PATH, and programs may take commands from them, such as PAGER.
+// Variables that do not change which programs run. Other variables do: shells
+// read some of them, such as PATH, and programs may take commands from some,
+// such as PAGER.
 var (
 	shellVariable = lazyregexp.New(`^([a-z][a-z0-9_]*|[A-Z]{1,3}[0-9]*)$`)
 	oddVariables  = set("path fpath cdpath manpath module_path mailpath argv prompt psvar histchars functions aliases galiases saliases options commands IFS ENV PWD PS1 PS2 PS3 PS4 CC CXX LD AR AS UID GID")
@@ -42,8 +43,8 @@ var (
 // settingsVariable matches variables that name a file with settings.
 var settingsVariable = lazyregexp.New(`CONFIG|CREDENTIALS|SETTINGS`)
 
-// startVariable matches variables with directories and files from which programs
-// and their settings come.
+// startVariable matches variables that contain the directories and files of
+// programs and their settings.
 var startVariable = lazyregexp.New(`^npm_config_|(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
 // isOrdinary reports whether a variable may have a value.
@@ -65,8 +66,8 @@ func (q *inquiry) value(text string) {
 	q.open = q.open || isOpen(text)
 }
 
-// dash matches values that may be, or have in them, an option. The values of other
-// variables in them are looked at as well.
+// dash matches values that may be or contain an option. The values of variables
+// in them are checked too.
 var dash = lazyregexp.New(`(^|[\s\x01\x02])-`)
 
 // evaluable matches texts that a shell or make may evaluate.

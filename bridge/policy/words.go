@@ -18,7 +18,7 @@ type wordPattern struct {
 	re     *regexp.Regexp
 	loose  *regexp.Regexp // case-insensitive, for ask and deny rules
 	split  error          // reason why the pattern cannot be split into words
-	target target         // of a pattern that is not an expression
+	target target         // set if the pattern is not a regular expression
 }
 
 // wordGlob is a pattern for one word.
@@ -162,7 +162,7 @@ func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok b
 	return spelled, true
 }
 
-// one reports whether the pattern consists of one word that matches.
+// one reports whether the pattern consists of a single word, which matches.
 func (p wordPattern) one(word string) bool {
 	if p.re != nil {
 		return p.re.MatchString(word)

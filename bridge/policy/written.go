@@ -9,26 +9,27 @@ import (
 )
 
 var (
-	// output matches files that are usually not run, document those of them with
-	// examples that tests may run, gitText files with texts of commits, and temporary
-	// files of all programs.
+	// output matches files that are usually not run. document matches those of
+	// them that may contain examples, which tests may run. gitText matches
+	// files with texts of commits, and temporary matches temporary files of all
+	// programs.
 	output    = lazyregexp.New(`(?i)\.(txt|log|out|md|csv|html|diff|patch|prof|cov|db|sqlite3?)$`)
 	document  = lazyregexp.New(`(?i)\.(txt|md)$`)
 	gitText   = lazyregexp.New(`(^|/)\.git/|\.gitconfig$|_(EDIT)?MSG$`)
 	temporary = lazyregexp.New(`^/(private/)?(tmp|var/folders)/`)
-	// hidden matches settings, hooks and startup files, which programs read without
-	// being told to: most are hidden, and others are in a repository of git.
+	// hidden matches settings, hooks and startup files that programs read
+	// without an argument. Most of them are hidden, and others are in a Git
+	// repository.
 	hidden = lazyregexp.New(`(^|/|>\s*")\.[A-Za-z_*?[\x01\x02]|(^|/)[^/]*\.git(/|$)|(^|/)(config(\.worktree)?|HEAD|gitdir|commondir|(pre|post)-[a-z-]+|` +
 		`(prepare-commit|commit|applypatch)-msg|reference-transaction|push-to-checkout|fsmonitor-watchman|lefthook[^/]*|lint-staged\.[^/]*)$`)
 	// harmlessHidden matches hidden files that start nothing.
 	harmlessHidden = lazyregexp.New(`(^|/)\.([a-z]*ignore|(git)?keep|env(\.[\w.-]+)?|editorconfig)$`)
-	// startDir matches directories whose files programs start, or read at their
-	// start. Those of the project count as its files.
+	// startDir matches directories of files that programs start, or read at
+	// startup. Such directories of the project count as its files.
 	startDir = lazyregexp.New(`(^|[/\s"'])(s?bin|etc|usr|opt|nix|snap|proc|shims|cron[a-z]*|LaunchAgents|LaunchDaemons|(site|dist)-packages|Startup)(/|$)|^/dev/(fd|pts)/|^[~/].*[\x01\x02][^/]*/`)
 )
 
-// starts reports whether a file may be one that programs start, or read at their
-// start.
+// starts reports whether programs may start a file, or read it at startup.
 func (q *inquiry) starts(f string) bool {
 	if path.IsAbs(q.where) {
 		f = strings.TrimPrefix(f, strings.TrimSuffix(q.where, "/")+"/")
@@ -38,8 +39,8 @@ func (q *inquiry) starts(f string) bool {
 	return hidden.MatchString(f) && !harmlessHidden.MatchString(f) || outside && startDir.MatchString(f)
 }
 
-// candidates returns the files that a name may stand for: below the directories to
-// which the line goes, and with the values of its variables.
+// candidates returns the files that a name may refer to: below the directories
+// that the line changes to, and with the values of its variables.
 func (q *inquiry) candidates(f string) []string {
 	out := filesIn(f)
 	for _, dir := range q.dirs {
@@ -55,8 +56,8 @@ func (q *inquiry) candidates(f string) []string {
 	return out
 }
 
-// filesIn returns the files that a word may name: alone, or as the value of an
-// option, such as -vtDIR and type=local,dest=DIR.
+// filesIn returns the files that a word may contain: alone, or as the value of
+// an option, such as -vtDIR and type=local,dest=DIR.
 func filesIn(w string) []string {
 	out := []string{w}
 	if strings.ContainsAny(w, " \"'") {
@@ -84,8 +85,9 @@ func under(dir string, files []string) []string {
 	return out
 }
 
-// runsWritten reports whether a line may run a file that it writes, or one of git,
-// which keeps the texts of commits there, or writes one that other programs start.
+// runsWritten reports whether a line may run a file that it writes. It also
+// returns true if the line may run a file of Git, which stores the texts of
+// commits, or write a file that other programs start.
 func (q *inquiry) runsWritten() bool {
 	any := func(files []string, match func(string) bool) bool {
 		return slices.ContainsFunc(files, func(f string) bool { return slices.ContainsFunc(q.candidates(f), match) })
@@ -102,7 +104,7 @@ func (q *inquiry) runsWritten() bool {
 		len(q.ran) > 0 && len(q.written) > 0 && (slices.ContainsFunc(q.written, code) || slices.ContainsFunc(q.ran, output.MatchString))
 }
 
-// writers are the arguments with which programs write a file.
+// writers maps programs to the arguments with which they write a file.
 var writers = map[string]*lazyregexp.Regexp{
 	"git":   lazyregexp.New(`^-o|^--out`),
 	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rules change what files do
@@ -119,7 +121,7 @@ var (
 	stores = lazyregexp.New(`(?i)\b(insert|update|create|replace|alter|drop|delete)\b`)
 )
 
-// writes notes what a program writes, and where it goes.
+// writes records the files that a program writes.
 func (q *inquiry) writes(name string, args []string) {
 	first := strings.Join(args[:min(len(args), 1)], "")
 	re := writers[name]
@@ -148,8 +150,8 @@ func (q *inquiry) writes(name string, args []string) {
 	}
 }
 
-// namesOption reports whether words give a file a name that is an option where a
-// pattern stands for it.
+// namesOption reports whether words create a file whose name is an option,
+// where a pattern could expand to it.
 func namesOption(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return (slices.Contains(words, "--") || strings.Contains(w, "/")) && isOption(path.Base(w))
@@ -159,8 +161,9 @@ func namesOption(words []string) bool {
 // elsewhere matches the option of copiers that names a directory.
 var elsewhere = lazyregexp.New(`^-[a-zA-Z]*t|^--t`)
 
-// copies notes where files get another name: the last word, unless an option names
-// the directory, or follows with a value. In a directory, they keep hidden names.
+// copies records the new names of copied files: the last word, unless an option
+// contains the directory, or follows with a value. In a directory, files keep
+// hidden names.
 func (q *inquiry) copies(args []string) {
 	operands := slices.DeleteFunc(slices.Clone(args), isOption)
 	if len(operands) == 0 {
@@ -184,7 +187,7 @@ func (q *inquiry) copies(args []string) {
 	}
 }
 
-// habitWrites notes what a program with parsed arguments writes.
+// habitWrites records the files that a program with parsed arguments writes.
 func (q *inquiry) habitWrites(name string, r reader, a arguments) {
 	scripts := strings.Join(a.texts, " ")
 	switch {
@@ -238,10 +241,10 @@ func (r reader) valuesOf(a arguments, names string) []string {
 	return out
 }
 
-// outputOption matches the options with which tools name what they write.
+// outputOption matches the options with which tools select their output files.
 var outputOption = lazyregexp.New(`(?i)^--?(o|out[a-z-]*|dest[a-z-]*|junit-?xml|[a-z]+profile)$`)
 
-// places notes what a tool of the project writes where it is told to.
+// places records the output files of a tool of the project.
 func (q *inquiry) places(name, sub string, args []string) {
 	dir := after(args, "-C")
 	for n, w := range args {

@@ -44,11 +44,11 @@ func CountsLine(c bridge.AuditCounts) AuditLine {
 }
 
 // EntryLine returns the line with an entry. For an event, the line contains
-// only the ID. Data that is not JSON, which no daemon writes, becomes a string,
-// so that the rest of the log can be exported and verified.
+// only the ID. Invalid JSON, which no daemon writes, becomes a string, so that
+// the rest of the log can be exported and verified.
 func EntryLine(e bridge.AuditEntry) AuditLine {
 	if len(e.Data) > 0 && !json.Valid(e.Data) {
-		e.Data, _ = json.Marshal(string(e.Data)) // a string can always be encoded
+		e.Data, _ = json.Marshal(string(e.Data)) // a string always marshals
 	}
 	if e.Type == bridge.AuditEvent {
 		e = bridge.AuditEntry{Entry: e.Entry, Type: e.Type}
@@ -70,7 +70,8 @@ type AuditReport struct {
 	Problems []string `json:"problems"`
 }
 
-// problem adds a problem of an entry, or of the log if there is no ID.
+// problem adds a problem of an entry. If entry is empty, the problem concerns
+// the complete log.
 func (r *AuditReport) problem(entry, what string) {
 	if entry != "" {
 		what = "entry " + entry + ": " + what

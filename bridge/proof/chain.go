@@ -37,7 +37,7 @@ type Seal struct {
 	Entry string `json:"entry"` // ID of the last entry or event
 	Hash  string `json:"hash"`  // hex SHA-256 over all entries
 	// Added is the number of all entries and events in the journal so far,
-	// including removed ones. It is 0 if Redis did not report it.
+	// including removed ones. Zero means that Redis did not report it.
 	Added int64     `json:"added,omitempty"`
 	At    time.Time `json:"at"`
 	// Trimmed means that the entries up to this one were removed after their

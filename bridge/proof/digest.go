@@ -50,9 +50,9 @@ func GrantDigest(i bridge.Interaction) (string, error) {
 	return digestOf(map[string]any{"agent": i.Agent, "request": i.Covered()})
 }
 
-// Sent returns a digest of the exact request that the agent sent. It differs
-// from Digest: it distinguishes a repetition under the same idempotency key
-// from another request, so it also covers values that no decision is about,
+// Sent returns a digest of the exact request that the agent sent. Unlike
+// Digest, it distinguishes a repetition under the same idempotency key from
+// another request, so it also covers values that do not affect the decision,
 // such as the timeout. It does not depend on the config, the trace or the time.
 // For a follow-up, previous is the interaction of the previous round.
 func Sent(r bridge.Ask, previous bridge.ID) (string, error) {

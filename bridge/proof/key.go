@@ -66,7 +66,7 @@ func NewSigner(seeds ...[]byte) (*Signer, error) {
 	return s, nil
 }
 
-// signEmpty returns a compact JSON Web Signature of nothing.
+// signEmpty returns a compact JSON Web Signature of an empty payload.
 func signEmpty(key jose.SigningKey, typ string) (string, error) {
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 	if err != nil {
@@ -102,7 +102,7 @@ type JWKS struct {
 	// may have them, so they verify only old seals, and no decisions.
 	Former []JWK `json:"former,omitempty"`
 	// Passkeys holds the public keys of people, which verify their signatures.
-	// It is nil if they are not known.
+	// It is nil if the keys are not known.
 	Passkeys *passkey.Keys `json:"passkeys,omitempty"`
 }
 

@@ -17,8 +17,9 @@ const (
 	domainSeal  = "nod sealed documents v1"
 )
 
-// SealKeys returns the keys that seal what an installation stores, derived from those
-// of the signer. The first one seals, and all of them verify.
+// SealKeys returns the keys that seal the stored data of an installation. They
+// are derived from the keys of the signer. The first key seals, and all of them
+// verify.
 func (s *Signer) SealKeys(installation string) [][]byte {
 	var out [][]byte
 	for _, key := range s.macs {

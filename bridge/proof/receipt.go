@@ -42,10 +42,9 @@ type Receipt struct {
 	// input, in the form of Answers.
 	Annotations string `json:"annotations,omitempty"`
 	Input       string `json:"input,omitempty"`
-	// Quorum is the number of required approvals, and Permits the coverage
-	// of the grants that were created or used. Grant is the request in
-	// which the used grant was given, and Policy the rule that decided
-	// without a person.
+	// Quorum is the number of required approvals. Permits is the coverage of
+	// the grants that were created or used. Grant is the request in which the
+	// used grant was given. Policy is the rule that decided without a person.
 	Quorum  int       `json:"quorum,omitempty"`
 	Permits []string  `json:"covers,omitempty"`
 	Grant   bridge.ID `json:"grant,omitempty"`

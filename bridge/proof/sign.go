@@ -13,7 +13,7 @@ const receiptsKnown = 8192
 
 // Receipt signs a decision on an interaction. If had is a receipt of the same
 // decision, it returns had. It returns "" if the response is not a decision. It
-// returns CodeForbidden if a person signed another decision.
+// returns CodeForbidden if the signature of a person is for another decision.
 func (s *Signer) Receipt(i bridge.Interaction, resp bridge.Response, votes []bridge.Vote, had string) (string, error) {
 	if s == nil || !resp.Decided() {
 		return "", nil

@@ -17,8 +17,8 @@ const (
 	// retryPause is the pause before the next try while the daemon is
 	// unreachable. The client has retried before.
 	retryPause = 3 * time.Second
-	// endTimeout limits the call that closes a request, and endFor the time
-	// in which it is repeated while the daemon is unreachable.
+	// endTimeout limits a call that closes a request. endFor is the time for
+	// which the call is repeated while the daemon is unreachable.
 	endTimeout = 5 * time.Second
 	endFor     = 2 * time.Minute
 )
@@ -82,7 +82,8 @@ func (c *chat) run(ctx context.Context, r bridge.Request, key string) (bridge.Re
 }
 
 // open opens the request. If ctx ends in the meantime, it closes the request
-// again: the call goes on for a while, because the daemon may have stored it.
+// again: the call continues for a short time, because the daemon may have
+// stored the request.
 func (c *chat) open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
 	c.mu.Lock()
 	c.id = ""

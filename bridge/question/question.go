@@ -68,11 +68,11 @@ type Broker interface {
 	// Request blocks until there is an answer or ctx ends. If ctx ends, it
 	// returns a response without answers and the error of ctx.
 	//
-	// It calls the callback first, and then asks in the chats, whose answer
-	// and [Broker.Respond] count equally: the first one wins. The callback
-	// works alone while the daemon is unreachable or no chat takes answers.
-	// Without a callback, Request also returns an error if the chats refuse
-	// the request or it is closed there without an answer.
+	// It calls the callback first, and then asks in the chats. The answer from
+	// chat and [Broker.Respond] count equally: the first one wins. The callback
+	// works alone while the daemon is unreachable or no chat accepts answers.
+	// Without a callback, Request also returns an error if the chats refuse the
+	// request or it is closed there without an answer.
 	Request(ctx context.Context, req Request) (Response, error)
 	// Respond answers a request. A second response to the same request is
 	// ignored without an error. Respond returns CodeNotFound for an unknown ID.
@@ -174,7 +174,7 @@ func first(ctx context.Context, c *chat, mine <-chan Response, shown bool, none 
 }
 
 // enter makes a request known to Respond and calls the callback. It reports
-// whether there is one.
+// whether the broker has a callback.
 func (b *broker) enter(req Request) (<-chan Response, bool) {
 	ch := make(chan Response, 1)
 	b.mu.Lock()
@@ -215,7 +215,7 @@ func (b *broker) Respond(id string, r Response) error {
 	}
 	select {
 	case ch <- r:
-	default: // it already has a response
+	default: // the request already has a response
 	}
 	return nil
 }

@@ -57,15 +57,16 @@ func named(s string) []span {
 	return append(newReading(s, q).assigned(), newReading(s, q).flags()...)
 }
 
-// reading is one pass over a text from its beginning to its end. It keeps what it
-// found ahead, so that a text that repeats a name is not read again for each one.
+// reading is one pass over a text from start to end. It caches the results of
+// searches ahead, so that a text that repeats a name is not searched again for
+// each repetition.
 type reading struct {
 	s string
 	quotes
-	wordFrom, wordTo int // the last word
+	wordFrom, wordTo int // position of the last word
 	line             int // start of the last line
 	percent, stars   ahead
-	even             map[string]parity // by the spelling of a quote
+	even             map[string]parity // by the notation of the quote
 	read             int               // bytes, for the test of the time that it takes
 }
 
@@ -76,7 +77,8 @@ func newReading(s string, q quotes) *reading {
 	return r
 }
 
-// found counts what was read to find something at n, or nothing.
+// found counts the characters that a search read to find a match at n, or no
+// match.
 func (r *reading) found(at, n int) int {
 	if r.read += n - at; n < at {
 		r.read += len(r.s) - n
@@ -84,15 +86,16 @@ func (r *reading) found(at, n int) int {
 	return n
 }
 
-// ahead finds the next occurrence of something at a position or after it. The
-// positions that are asked for do not go back.
+// ahead finds the next match at or after a position. The requested positions
+// must not decrease.
 type ahead struct {
 	find func(at int) int // less than at if there is none
 	next int
 	seen bool
 }
 
-// before reports whether there is an occurrence between two positions, and where.
+// before reports whether there is a match between two positions, and returns
+// its position.
 func (a *ahead) before(at, end int) (int, bool) {
 	if !a.seen || a.next >= 0 && a.next < at {
 		a.seen = true
@@ -110,7 +113,7 @@ func indexAt(m []int, at int) int {
 	return at + m[0]
 }
 
-// parity counts the quotes of a spelling in a line up to a position.
+// parity counts the quotes with one notation in a line up to a position.
 type parity struct{ line, at, count int }
 
 // word returns the end of the word at a position, which is the same for every
@@ -131,8 +134,8 @@ func (r *reading) lineStart(at int) int {
 	return r.line
 }
 
-// evenBefore reports whether a quote in an escaped spelling is an opening one,
-// which means that the quotes before it on its line are pairs.
+// evenBefore reports whether a quote in an escaped notation is an opening
+// quote: the quotes before it on its line are pairs.
 func (r *reading) evenBefore(at int, spelling string) bool {
 	p := r.even[spelling]
 	if start := r.lineStart(at); p.line != start || p.at > at {
@@ -228,8 +231,8 @@ func kindOf(name string) string {
 	return "credential"
 }
 
-// valueAt returns the value at a position after an opening quote, if there is
-// one. Spaced means that white space precedes the value and no quote.
+// valueAt returns the value at a position after an opening quote, if any.
+// Spaced means that white space, and no quote, precedes the value.
 func (r *reading) valueAt(at int, open string, spaced bool) (span, bool) {
 	s, rest := r.s, r.s[at:]
 	if strings.HasPrefix(rest, Mark) || rest == "" {
@@ -291,7 +294,7 @@ func quotable(s string) bool {
 	return !strings.ContainsAny(s, " \t") || !strings.ContainsAny(s, ";|&<>()$")
 }
 
-// placeholderText reports whether a value is a placeholder for another one.
+// placeholderText reports whether a value is a placeholder.
 func placeholderText(s string) bool {
 	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") && strings.HasSuffix(s, "%") && len(s) > 2 || strings.HasPrefix(s, "{{")
 }
@@ -315,7 +318,8 @@ func random(s string) bool {
 	return letter && (digit || upper) || digit && len(s) >= 6
 }
 
-// nameParts are texts of which every name in names contains at least one.
+// nameParts lists texts so that every name in names contains at least one of
+// them.
 var nameParts = []string{"pass", "pwd", "pw", "secret", "key", "token", "credential", "sess", "connection", "auth", "psk", "otp", "sid", "jwt"}
 
 func hasName(s string) bool {

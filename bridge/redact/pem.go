@@ -11,7 +11,7 @@ import (
 const (
 	maxKey      = 64 << 10 // in bytes, including the markers
 	minKeyLine  = 16       // in base64 characters, if the lines are not a valid key
-	minOpenLine = 40       // the same if the end marker is missing as well
+	minOpenLine = 40       // the same if the end marker is missing too
 )
 
 var (
@@ -70,8 +70,9 @@ func wholeKey(s string) bool {
 	return encrypted || isDER(raw) || bytes.HasPrefix(raw, []byte("openssh-key-v1\x00")) || raw[0]&0x80 != 0 && len(raw) > 128
 }
 
-// keyText returns the base64 of a body without its headers, and whether these
-// say that the key is encrypted. It returns false for any other text.
+// keyText returns the base64 text of a body without its headers, and reports
+// whether the headers mark the key as encrypted. It returns false for any other
+// text.
 func keyText(s string) (text string, encrypted, ok bool) {
 	var b strings.Builder
 	for _, line := range body(s) {
@@ -81,7 +82,7 @@ func keyText(s string) (text string, encrypted, ok bool) {
 			encrypted = encrypted || strings.HasPrefix(line, "DEK-Info")
 		case keyWord.MatchString(line):
 			b.WriteString(line)
-		case len(line) == 5 && line[0] == '=' && keyWord.MatchString(line[1:]): // the checksum of OpenPGP
+		case len(line) == 5 && line[0] == '=' && keyWord.MatchString(line[1:]): // a checksum of OpenPGP
 		default:
 			return "", false, false
 		}

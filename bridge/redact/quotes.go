@@ -7,9 +7,9 @@ import (
 )
 
 // quotes maps the position of each opening quote in text to its closing quote.
-// It is empty if a shell may pair the quotes differently. In that case a value
+// It is empty if a shell may pair the quotes differently. In that case, a value
 // ends at the first white space, so that no word of a command is redacted as
-// part of it.
+// part of the value.
 type quotes map[int]int
 
 // intricate matches syntax that makes quotes difficult to pair: escapes,
@@ -59,8 +59,8 @@ func (q quotes) read(line string, at int, outer bool) bool {
 	return true
 }
 
-// closing returns the position of the quote that closes the one at a position,
-// or -1 if that is not certain.
+// closing returns the position of the quote that closes the quote at a
+// position, or -1 if the position is uncertain.
 func (q quotes) closing(at int) int {
 	if end, ok := q[at]; ok {
 		return end

@@ -116,7 +116,7 @@ var placeholder = lazyregexp.New(`\[redacted [A-Za-z0-9 ]+, \d+ (?:characters?|l
 // values finds the exact values.
 func (r *Redactor) values(s string) []span {
 	var out []span
-	var taken []bool // the bytes of the values so far
+	var taken []bool // the bytes that previous values cover
 	// The longest value comes first, so that a value that is part of another one
 	// does not leave the rest.
 	for _, v := range r.exact {
@@ -130,7 +130,7 @@ func (r *Redactor) values(s string) []span {
 			if taken == nil {
 				taken = make([]bool, len(s))
 			}
-			if taken[x.from] || taken[x.to-1] { // the others are not shorter
+			if taken[x.from] || taken[x.to-1] { // the remaining values are not longer
 				continue
 			}
 			for k := x.from; k < x.to; k++ {

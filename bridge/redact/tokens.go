@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// shape is a kind of credential with a format of its own. No format contains
+// shape is a kind of credential with a specific format. No format contains
 // white space, quotes or characters with a special meaning in a shell.
 type shape struct {
 	kind, pattern string
@@ -92,8 +92,8 @@ func compile(all []shape) []compiled {
 	return out
 }
 
-// spans returns the matches of a shape: its group v if it has one, and
-// otherwise the whole match.
+// spans returns the matches of a shape: the group v of each match if it exists,
+// and otherwise the complete match.
 func (c compiled) spans(s string) []span {
 	var out []span
 	v := max(0, c.SubexpIndex("v"))

@@ -148,8 +148,8 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 }
 
 // response handles a response of the client. It returns true if the agent must
-// not get the response: chat answered first, or the response is an error. An
-// error decides nothing while chat can still answer.
+// not get the response, because chat answered first, or because the response is
+// an error. An error decides nothing while chat can still answer.
 func (a *Agent) response(m Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -47,7 +47,7 @@ type followed struct {
 }
 
 // Attach serves one connection until it ends. Its error is CodeUnsupported if
-// this version of Codex speaks another protocol.
+// this version of Codex uses another protocol.
 func (c *Companion) Attach(ctx context.Context, conn Conn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -181,8 +181,8 @@ type named struct {
 	Thread string `json:"threadId"`
 }
 
-// follow subscribes to a thread of a person if it waits for an answer. The
-// server then repeats the requests that are pending.
+// follow subscribes to a thread of a person if the thread waits for an answer.
+// The server then repeats the pending requests.
 func (a *attachment) follow(thread string) error {
 	if a.threads[thread] != nil {
 		return nil
@@ -204,7 +204,8 @@ func (a *attachment) follow(thread string) error {
 			if err := a.result(m, "thread/read", &r); err != nil {
 				return err
 			}
-			person := !t.Ephemeral && (t.Source == "user" || t.Source == "") // threads that only find a title have another source
+			// threads that only generate a title have another source
+			person := !t.Ephemeral && (t.Source == "user" || t.Source == "")
 			if person {
 				a.listen(thread)
 				a.observe(thread, t.Status)

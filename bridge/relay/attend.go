@@ -59,8 +59,8 @@ type reported struct {
 type attended struct {
 	id, folder string
 	turns      int // running turns
-	// own is set while a turn that nod started runs. held contains the prompts
-	// of the client that wait for the end of that turn.
+	// own is set while a turn that nod started is running. held contains the
+	// prompts of the client that wait for the end of that turn.
 	own       bool
 	held      []Message
 	cancelled bool          // nod has cancelled the running turns
@@ -123,7 +123,7 @@ func (t *attendant) tell(session string, r bridge.SessionReport) {
 	r.At = time.Now()
 	select {
 	case t.reports <- reported{session, r}:
-	default: // the next report contains this as well
+	default: // the next report contains this too
 	}
 }
 
@@ -183,8 +183,8 @@ func (t *attendant) session(id string) *attended {
 	return s
 }
 
-// begin records a turn of the client. With the first turn, nod starts to show
-// the session to people. The caller holds the lock.
+// begin records a turn of the client. At the first turn, nod starts to show the
+// session to people. The caller holds the lock.
 func (t *attendant) begin(s *attended, m Message, p ofSession) {
 	var texts []string
 	for _, b := range p.Prompt {
@@ -197,7 +197,7 @@ func (t *attendant) begin(s *attended, m Message, p ofSession) {
 	t.calls[idKey(m.ID)] = func(Message) { t.ended(s) }
 }
 
-// turn counts a turn that begins. The caller holds the lock.
+// turn counts a turn that starts. The caller holds the lock.
 func (t *attendant) turn(s *attended) {
 	s.turns++
 	s.cancelled = false

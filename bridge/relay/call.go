@@ -23,7 +23,7 @@ const (
 // both.
 type call struct {
 	name   string
-	prompt string // what the call does, without the name of the server
+	prompt string // effect of the call, without the name of the server
 	tool   callParams
 	input  json.RawMessage
 	edit   bool // whether people may edit the input
@@ -97,8 +97,8 @@ func updateOf(p callParams) (call, error) {
 	return call{name: methodUpdate, prompt: "Answer a task", tool: p, input: input}, err
 }
 
-// params returns the parameters that the server gets. They hold only the parts
-// that were evaluated.
+// params returns the parameters for the server. They contain only the parts
+// that nod has evaluated.
 func (c call) params() (json.RawMessage, error) { return encode(c.tool) }
 
 // nameable reports whether a card shows the name unchanged. The name must

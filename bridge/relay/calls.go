@@ -40,8 +40,8 @@ func newCalls() *calls {
 	return &calls{details: map[callKey]json.RawMessage{}, asked: map[string]sessionAsk{}, turns: map[string]int{}, loads: map[string]int{}, folders: map[string]string{}}
 }
 
-// begins records that the client or nod sends the agent a request about a
-// session.
+// begins records a request about a session that the client or nod sends to the
+// agent.
 func (c *calls) begins(m Message) {
 	var p struct {
 		Session string `json:"sessionId"`

@@ -50,13 +50,13 @@ type Reply struct {
 // CompanionOptions configures a Companion.
 type CompanionOptions struct {
 	// Ask asks people and returns their answer. If ctx ends, it cancels the
-	// request with the Withdrawal that is the cause.
+	// request with the Withdrawal in the cause as the reason.
 	Ask func(ctx context.Context, body []byte) (Reply, error)
 	// Attached is called with the version of Codex when a connection works.
 	Attached func(version string)
 	// Inbox provides the messages of people. It may be nil.
 	Inbox Inbox
-	// Reporter takes the state of the threads. It may be nil.
+	// Reporter receives the state of the threads. It may be nil.
 	Reporter Reporter
 	// Own is set if the app server, its threads and its requests end with the
 	// connection.
@@ -71,7 +71,7 @@ type Conn interface {
 }
 
 // Companion asks people in chat about the requests that codex app-server shows
-// at the terminal, or in an editor that is its other client. The first answer
+// at the terminal or in an editor, which is its other client. The first answer
 // counts. It never sends an error, and sends an answer only if a person gave
 // one, because both close the dialog in the other client.
 type Companion struct {
@@ -90,7 +90,7 @@ type raced struct {
 	at   *attachment // nil while the connection is lost
 	id   json.RawMessage
 	sent *Reply
-	// outcome is the decision that the request's item shows: ReasonAllowed or
+	// outcome is the decision according to the request's item: ReasonAllowed or
 	// ReasonDismissed. It is empty if the decision is unknown.
 	outcome  string
 	resolved bool
@@ -143,8 +143,8 @@ func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced,
 }
 
 // answered sends the answer of people if the request is still open on a
-// connection. It does not keep the answer for another connection: if the
-// request is repeated there, the same question finds the same answer.
+// connection. It does not keep the answer for another connection, because a
+// repeated request there finds the same answer.
 func (c *Companion) answered(ctx context.Context, r *raced, reply Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -111,8 +111,8 @@ func (w *Wrap) again(ctx context.Context, cancel context.CancelCauseFunc, r requ
 	w.pass(r.message)
 }
 
-// elicitAll shows forms in chat, one after the other. If it fails, it returns
-// the parameters of the unanswered form.
+// elicitAll shows forms in chat, one at a time. If it fails, it returns the
+// parameters of the unanswered form.
 func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) (answers map[string]json.RawMessage, unanswered json.RawMessage, err error) {
 	answers = map[string]json.RawMessage{}
 	for name, params := range forms {
@@ -126,7 +126,7 @@ func (w *Wrap) elicitAll(ctx context.Context, forms map[string]json.RawMessage) 
 // form is a form of the server that waits for an answer in chat.
 type form struct {
 	cancel context.CancelCauseFunc
-	task   string // the task that it belongs to, if it does not belong to a call
+	task   string // the task of the form, if it does not belong to a call
 }
 
 // taskOf returns the task that a request of the server belongs to, or "".

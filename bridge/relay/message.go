@@ -79,9 +79,9 @@ func encode(v any) ([]byte, error) {
 }
 
 // parse parses a message. A strict message has a version and only fields that
-// JSON-RPC defines. Otherwise the version may be missing, and unknown fields
-// are dropped unless the message has one of the decisive methods. The forwarded
-// message is encoded from the fields, never copied from the line.
+// JSON-RPC defines. Otherwise, the version may be missing, and unknown fields
+// are dropped unless the message has one of the decisive methods. nod encodes
+// the forwarded message from its fields, and never copies the line.
 func parse(line []byte, strict bool, decisive func(method string) bool) (Message, error) {
 	line, err := limits.Compact(line)
 	if err != nil {
@@ -149,7 +149,7 @@ func cleanID(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// idKey returns a text that is the same for every spelling of an ID. Many
+// idKey returns a text that is the same for every notation of an ID. Many
 // programs read a number as a double, and return the rounded value.
 func idKey(id json.RawMessage) string {
 	if canonical, err := strictjson.Canonical(id); err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Reporter takes reports about sessions, and knows which sessions are stopped.
-// It is safe for concurrent use.
+// Reporter receives reports about sessions, and knows which sessions are
+// stopped. It is safe for concurrent use.
 type Reporter interface {
 	// Report reports the state of a session.
 	Report(ctx context.Context, session string, r bridge.SessionReport) error
@@ -167,7 +167,7 @@ func (t turn) message() string {
 	return last
 }
 
-// turns returns the newest turns of a thread, the last one first.
+// turns returns the newest turns of a thread, newest first.
 func (a *attachment) turns(ctx context.Context, thread string, limit int) ([]turn, error) {
 	var got struct {
 		Data []turn `json:"data"`

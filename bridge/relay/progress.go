@@ -10,7 +10,7 @@ import (
 // abandon a silent call after a minute.
 const progressEvery = 10 * time.Second
 
-// progressStep is the progress that one notification adds. It is small, because
+// progressStep is the progress that a notification adds. It is small, because
 // the progress must grow, and the server's own progress starts above it.
 const progressStep = 1e-6
 

@@ -25,7 +25,7 @@ type Inbox interface {
 	Took(ctx context.Context, thread, through string) error
 }
 
-// deliveries are the messages of people that nod has sent to Codex and that
+// deliveries holds the messages of people that nod has sent to Codex and that
 // Codex has not confirmed. It is safe for concurrent use.
 type deliveries struct {
 	mu      sync.Mutex
@@ -90,8 +90,8 @@ func (a *attachment) deafen(thread string) {
 	}
 }
 
-// deliver passes one message to a thread. The method turn/start starts a turn,
-// or adds to a running turn.
+// deliver sends a message to a thread. The method turn/start starts a turn, or
+// adds to a running turn.
 func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Message) error {
 	type text struct {
 		Type string `json:"type"`

@@ -96,14 +96,14 @@ type judging struct {
 type request struct {
 	message Message
 	ctx     context.Context
-	// own is the client's ID for a call that nod sent again with another ID.
+	// own is the client's ID of a call that nod sent again with another ID.
 	own json.RawMessage
 	// over is set once the client has cancelled the request.
 	over bool
 }
 
-// harmless lists the requests of the client that run nothing for the agent:
-// they only read data of the server, or end something.
+// harmless lists requests of the client that run nothing for the agent: they
+// only read data of the server, or end an activity.
 var harmless = set(
 	"initialize", "server/discover", "ping", "logging/setLevel", "completion/complete",
 	"tools/list", "prompts/list", "prompts/get",
@@ -255,7 +255,7 @@ func (w *Wrap) noticed(m *Message) bool {
 		return false
 	}
 	id := requestID(m.Params)
-	if id == nil { // it cancels no request
+	if id == nil { // it does not cancel a known request
 		return false
 	}
 	w.order.Lock() // ensures that no call is on its way to the server
@@ -279,7 +279,7 @@ func (w *Wrap) noticed(m *Message) bool {
 }
 
 // sentAs records that a request of the client is over. It returns the ID with
-// which the request was sent, or nil. It reports whether this was the last
+// which the request was sent, or nil. It also reports whether this was the last
 // request for which the server may show forms.
 func (w *Wrap) sentAs(own json.RawMessage) (at json.RawMessage, last bool) {
 	w.mu.Lock()

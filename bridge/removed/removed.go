@@ -1,12 +1,12 @@
-// Package removed lists the settings, commands, flags and API fields that nod
-// no longer has, and what replaces each. It has no behavior of its own: config,
-// the command line and the API look a name up before they report it as unknown.
+// Package removed lists the removed settings, commands, flags and API fields of
+// nod, with their replacements. It has no behavior of its own: config, the
+// command line and the API look a name up before they report it as unknown.
 // Rows stay for one version after the removal. Start with the table names.
 package removed
 
 import "strings"
 
-// Kind is the place in which people wrote a name.
+// Kind is the kind of a removed name.
 type Kind string
 
 // Kinds of names.
@@ -14,7 +14,7 @@ const (
 	Setting Kind = "setting" // the path as in docs/configuration.md, such as oncall.NAME.opsgenie
 	Command Kind = "command" // the words after nod, such as "channel mute"
 	Flag    Kind = "flag"    // the command and the flag, such as "hook --batch", or only the flag if every command lost it
-	Field   Kind = "field"   // the path in a JSON body without indexes, or of an option in a query, such as batch
+	Field   Kind = "field"   // the path in a JSON body without indexes, or an option in a query, such as batch
 	Value   Kind = "value"   // the path of the setting and its value, such as "routes.NAME.preview: action"
 	Route   Kind = "route"   // method and path of the API, such as "GET /v1/coverage"
 )
@@ -23,8 +23,8 @@ const (
 type Name struct {
 	Kind Kind
 	Name string
-	// Instead is what to do now. It is an instruction that starts with a
-	// verb, such as "use nod sessions stop".
+	// Instead is an instruction that starts with a verb, such as "use nod
+	// sessions stop".
 	Instead string
 	// Value reports whether a flag took a value.
 	Value bool
@@ -33,7 +33,7 @@ type Name struct {
 	Runs string
 }
 
-// names are all removed names. A row also covers everything below a setting,
+// names lists all removed names. A row also covers everything below a setting,
 // command or field.
 var names = []Name{
 	{Kind: Flag, Name: "--batch", Instead: "leave it out; each approval has its own card, and a plan, a rule or a grant covers many actions", Value: true},
@@ -92,7 +92,8 @@ func Instead(kind Kind, name string) (string, bool) {
 	return n.Instead, ok
 }
 
-// Find returns the row of a name, as Instead does.
+// Find returns the row of a removed name, and reports whether there is one. For
+// a flag, it also finds the row that applies to every command.
 func Find(kind Kind, name string) (Name, bool) {
 	if kind == Flag {
 		command, flag, _ := cutLast(name, " ")
@@ -111,10 +112,10 @@ func Find(kind Kind, name string) (Name, bool) {
 	return Name{}, false
 }
 
-// Cut returns the words of a command line, which follow nod, without the
-// removed flags, and the rows of these flags. It leaves the words after "--"
-// unchanged. takes reports whether an existing flag takes a value, which is
-// then not read as a flag.
+// Cut returns the words of a command line after nod without the removed flags,
+// and the rows of these flags. It leaves the words after "--" unchanged. takes
+// reports whether an existing flag takes a value, which Cut then does not read
+// as a flag.
 func Cut(words []string, takes func(flag string) bool) (kept []string, gone []Name) {
 	command := 0
 	for command < len(words) && !strings.HasPrefix(words[command], "-") {
@@ -168,8 +169,8 @@ func lookup(kind Kind, name string) (Name, bool) {
 	return Name{}, false
 }
 
-// parent returns the name of what contains the setting, command or field, or
-// "".
+// parent returns the name of the setting, command or field that contains the
+// name, or "".
 func parent(kind Kind, name string) string {
 	switch kind {
 	case Setting, Field:

@@ -73,7 +73,7 @@ func New(o Options) *House {
 	return h
 }
 
-// Run runs the engine and the rooms until ctx ends. Then it returns nil.
+// Run runs the engine and the rooms until ctx ends, and then returns nil.
 func (h *House) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -32,7 +32,7 @@ var harness = platformtest.Harness{
 	Group: sandbox.DiscordGuild + "/" + sandbox.DiscordRole, SandboxGroup: sandbox.DiscordRole,
 	Findings: []platformtest.Finding{
 		{Fault: sandbox.Fault{Kind: "sessions"}, Check: "gateway", Status: bridge.FindingWarning,
-			Fix: "starts over and over"},
+			Fix: "keeps restarting"},
 		{Fault: sandbox.Fault{Kind: "endpoint"}, Check: "endpoint", Status: bridge.FindingFailed,
 			Fix: "Interactions Endpoint URL"},
 		{Fault: sandbox.Fault{Kind: "absent"}, Check: "channel." + sandbox.DiscordChannel,

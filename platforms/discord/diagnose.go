@@ -133,7 +133,7 @@ func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app applicati
 	detail := fmt.Sprintf("%d of %d sessions are left today; no privileged intent is needed", left, g.Limit.Total)
 	if left < sessionsLow {
 		resets := g.Limit.resets().Round(time.Minute).String()
-		r.Add("gateway", bridge.FindingWarning, detail, "find out what restarts so often; the count resets in "+resets)
+		r.Add("gateway", bridge.FindingWarning, detail, "find out what keeps restarting; the count resets in "+resets)
 		return
 	}
 	r.Add("gateway", bridge.FindingOK, detail, "")

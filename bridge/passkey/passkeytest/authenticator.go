@@ -23,16 +23,16 @@ const (
 	attested     = 0x40
 )
 
-// Authenticator holds one key of one person. Its fields may be changed to forge
-// what it signs.
+// Authenticator holds a key of a person. Tests may change its fields to forge
+// signatures.
 type Authenticator struct {
-	Origin  string // of the page
+	Origin  string // origin of the page
 	RPID    string // empty means that of the options
 	Type    string // empty means the right one
-	Cross   bool   // the page is inside that of another site
+	Cross   bool   // the page is in a frame of another site
 	Flags   byte
-	Counter uint32 // of the last signature
-	Step    uint32 // what each signature adds to the counter
+	Counter uint32 // counter of the last signature
+	Step    uint32 // increment of the counter for each signature
 
 	ID     []byte
 	key    *ecdsa.PrivateKey
@@ -124,7 +124,7 @@ func (a *Authenticator) data(rpID string, flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(hash[:], flags), a.Counter)
 }
 
-// client returns client data as a browser writes it.
+// client returns client data in the format of a browser.
 func (a *Authenticator) client(t testing.TB, challenge, typ string) []byte {
 	t.Helper()
 	if a.Type != "" {

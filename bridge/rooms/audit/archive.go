@@ -11,18 +11,20 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// EventsKept returns the time for which events must be kept for their readers. The longest life of an interaction is
-// a timeout, an escalation and a hold.
+// EventsKept returns the time for which events must be kept for their readers:
+// the maximum lifetime of an interaction, which is a timeout, an escalation and
+// a hold.
 func (au *Entries) EventsKept() time.Duration { return au.retention + 3*bridge.MaxTimeout }
 
-// Archive removes events that are older from the journal, and keeps entries of the audit
-// log in the archive. It removes nothing after an entry, unless that is empty. It also
-// deletes what TrimAudit has removed from the log.
+// Archive removes older events from the journal, and moves entries of the audit
+// log to the archive. If through is not empty, it removes nothing after that
+// entry. It also deletes the entries that TrimAudit has removed from the log.
 func (au *Entries) Archive(ctx context.Context, oldest time.Time, through string) error {
 	if err := au.deleteTrimmed(ctx); err != nil {
 		return err
 	}
-	end := strconv.FormatInt(oldest.UnixMilli()-1, 10) + "-" + strconv.FormatInt(1<<53, 10) // with all entries of that millisecond
+	// includes all entries of that millisecond
+	end := strconv.FormatInt(oldest.UnixMilli()-1, 10) + "-" + strconv.FormatInt(1<<53, 10)
 	if through != "" && documents.TimeOf(through) < oldest.UnixMilli() {
 		end = through
 	}
@@ -59,8 +61,8 @@ func (au *Entries) Archive(ctx context.Context, oldest time.Time, through string
 	}
 }
 
-// known returns the fields of an entry that nod writes, in their order. Someone may
-// have added others.
+// known returns the fields of an entry that nod writes, in their order, without
+// fields that someone else may have added.
 func known(e broker.Entry) []string {
 	var out []string
 	for n, name := range life.Entry("", "", life.Life{}, "", "", "").Fields {
@@ -71,8 +73,8 @@ func known(e broker.Entry) []string {
 	return out
 }
 
-// deleteTrimmed deletes the entries of the audit log up to its start from the
-// middle of the journal. Events stay until they are old enough.
+// deleteTrimmed deletes the trimmed entries of the audit log from the start of
+// the journal. Events stay until they are old enough.
 func (au *Entries) deleteTrimmed(ctx context.Context) error {
 	for {
 		h, _, err := headDocs.Get(ctx, au.db, headName)

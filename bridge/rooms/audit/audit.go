@@ -1,6 +1,7 @@
-// Package audit keeps, seals, checks, exports and trims the audit log, and signs answers in
-// the formats of other systems. It writes no entries: votes and decisions bring theirs in
-// their own change, and package journal writes the others. Start with [Log.Run].
+// Package audit stores, seals, checks, exports and trims the audit log, and
+// signs answers in the formats of other systems. It writes no entries: the
+// changes that store votes and decisions contain theirs, and package journal
+// writes the others. Start with [Log.Run].
 package audit
 
 import (
@@ -25,8 +26,8 @@ type Log struct {
 	node      string
 }
 
-// New returns the audit log of an installation, which keeps its entries for a time. Zero
-// means forever.
+// New returns the audit log of an installation. Retention is the time for which
+// it keeps entries. Zero means forever.
 func New(o engine.Options, retention time.Duration) *Log {
 	db := documents.DB{Store: o.DB, Log: o.Log}
 	return &Log{

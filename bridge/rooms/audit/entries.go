@@ -13,16 +13,16 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Entries keeps the audit log: the entries of the journal that are more than events, in the
-// archive once the events around them are gone, and the seals over all of them. Entries are
-// never changed. It is safe for concurrent use.
+// Entries stores the audit log: its entries in the journal, which move to the
+// archive when the events around them are removed, and the seals over all of
+// them. Entries are never changed. It is safe for concurrent use.
 type Entries struct {
 	db        documents.DB
 	retention time.Duration // of interactions
 }
 
-// NewEntries returns the audit log in a database that keeps closed interactions for a
-// retention.
+// NewEntries returns the audit log in a database. Retention is the time for
+// which closed interactions are kept.
 func NewEntries(db documents.DB, retention time.Duration) *Entries { return &Entries{db, retention} }
 
 // head is the document about the journal: the last seal and the ID of the entry that
@@ -43,16 +43,16 @@ var (
 
 const (
 	headName  = "head"
-	sealIndex = "seals" // of seals, by the time of their entries
+	sealIndex = "seals" // seals, by the time of their entries
 	// archiveBatch is the number of entries that are archived at a time.
 	archiveBatch = 500
 )
 
-// SealedAudit describes the journal: how long it is, and how far it is sealed.
+// SealedAudit describes the journal: its length, and how much of it is sealed.
 type SealedAudit struct {
 	Sealed  string // the last seal; empty if there is none
-	Through string // ID of the last entry that is sealed; empty if there is none
-	Trimmed string // the seal that the journal was trimmed to; empty if it was not
+	Through string // ID of the last sealed entry; empty if no entry is sealed
+	Trimmed string // seal up to which the journal was trimmed; empty if it was not
 	bridge.AuditCounts
 }
 
@@ -73,9 +73,10 @@ func (au *Entries) AuditCounts(ctx context.Context) (bridge.AuditCounts, error) 
 	return bridge.AuditCounts{Last: c.Last, Added: c.Added, Deleted: c.Removed}, documents.Public(err)
 }
 
-// AuditEntries returns up to limit entries of the journal, including events, after the
-// entry with an ID. An empty ID starts at the oldest entry that is kept. Entries go from the journal to its archive
-// under the same IDs, so the archive is read after it, and what both have counts once.
+// AuditEntries returns up to limit entries of the journal, including events,
+// after the entry with an ID. An empty ID starts at the oldest entry. Entries
+// move from the journal to the archive under the same IDs. AuditEntries
+// therefore reads the archive after the journal, and skips duplicates.
 func (au *Entries) AuditEntries(ctx context.Context, after string, limit int) ([]bridge.AuditEntry, error) {
 	if after == "" {
 		h, _, err := headDocs.Get(ctx, au.db, headName)
@@ -109,10 +110,11 @@ func auditEntry(e broker.Entry) bridge.AuditEntry {
 	}
 }
 
-// AuditNewest returns up to limit entries before a cursor, newest first, and the cursor
-// of the next page, which is empty after the last one. An empty cursor starts at the newest
-// entry. It reads the journal from its end, and then its archive, of which it ignores what
-// it has read. A cursor is the ID of the last entry of the page.
+// AuditNewest returns up to limit entries before a cursor, newest first, and
+// the cursor of the next page, which is empty after the last page. An empty
+// cursor starts at the newest entry. AuditNewest reads the journal from its
+// end, and then the archive without the entries that it has already read. A
+// cursor is the ID of the last entry of the page.
 func (au *Entries) AuditNewest(ctx context.Context, before string, limit int) ([]bridge.AuditEntry, string, error) {
 	if before != "" && !documents.IsID(before) {
 		return nil, "", bridge.Errorf(bridge.CodeInvalid, "cursor: invalid value %q", before).WithHint("use next of the previous page")
@@ -172,7 +174,7 @@ func (au *Entries) Seals(ctx context.Context) ([]string, error) {
 	if h.Trimmed != "" {
 		out = append(out, h.Trimmed)
 	}
-	var newer error // a seal that is missing is a sign of tampering
+	var newer error // a missing seal is a sign of tampering
 	all, err := sealDocs.List(ctx, au.db, ids, func(err error) {
 		if errors.As(err, new(*broker.NewerError)) {
 			newer = err
@@ -187,7 +189,7 @@ func sealMember(entry string) broker.Member {
 	return broker.Member{Index: sealIndex, Name: entry, At: time.UnixMilli(max(1, documents.TimeOf(entry)))}
 }
 
-// NewSeal is a seal to append to those of the journal.
+// NewSeal is a seal to append to the seals of the journal.
 type NewSeal struct {
 	// After is the last seal that the caller has read. It is empty if there
 	// was none.
@@ -226,7 +228,7 @@ func (au *Entries) PutSeal(ctx context.Context, s NewSeal) error {
 
 // AuditTrim removes the start of the journal.
 type AuditTrim struct {
-	After string // the seal that the journal is trimmed to by now; empty if it is not
+	After string // seal up to which the journal is already trimmed; empty if it is not
 	Token string // the seal to keep as the start of the journal
 	Entry string // ID of the last entry to remove, which must have a seal
 }

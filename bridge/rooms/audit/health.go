@@ -15,7 +15,7 @@ const unsealedFor = time.Minute
 // archived.
 type sealHealth struct {
 	mu      sync.Mutex
-	refused string    // tampering that was found in the log; empty if there is none
+	refused string    // evidence of tampering with the log; empty if there is none
 	failed  error     // error of the last attempt
 	since   time.Time // time when attempts started to fail
 	stuck   string    // reason that entries cannot be archived; empty if they can

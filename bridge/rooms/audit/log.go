@@ -49,7 +49,7 @@ func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	sealed := ""
 	if len(seals) > 0 {
 		last, err := au.PublicKeys().VerifySeal(seals[len(seals)-1])
-		if err == nil { // otherwise its key is one that a verifier may have, with fewer or more events after it
+		if err == nil { // otherwise, a verifier may not have its key, and the number of events after it differs
 			sealed = last.Entry
 		}
 	}

@@ -70,8 +70,8 @@ func (au *Log) sealNew(ctx context.Context, known *sealer) error {
 	return err
 }
 
-// lastSeal returns the last seal, which is zero before the first one. It returns
-// false if the seal is not by a key of the signer.
+// lastSeal returns the last seal, which is zero before the first one. It
+// returns false if a key other than the signer's made the seal.
 func (au *Log) lastSeal(l SealedAudit) (proof.Seal, bool) {
 	if l.Sealed == "" {
 		return proof.Seal{}, true
@@ -80,9 +80,9 @@ func (au *Log) lastSeal(l SealedAudit) (proof.Seal, bool) {
 	return last, err == nil && last.Entry != ""
 }
 
-// sealAfter seals the entries after the last seal. It leaves them to
-// another daemon that has sealed in the meantime, which happens if the lease of
-// this one ended.
+// sealAfter seals the entries after the last seal. If another daemon has sealed
+// in the meantime, because the lease of this daemon ended, it leaves the
+// entries to that daemon.
 func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l SealedAudit, known *sealer) error {
 	after := l.Sealed
 	for {
@@ -148,9 +148,9 @@ func through(entries []bridge.AuditEntry, id string) int {
 	return n
 }
 
-// deleted returns the reason why entries of the journal are missing after its last
-// seal, by the counts of Redis. It returns "" if none are, or if Redis does not
-// count.
+// deleted returns the reason why entries of the journal are missing after its
+// last seal, according to the counts of Redis. It returns "" if none are
+// missing, or if Redis does not count.
 func deleted(l SealedAudit, last proof.Seal, entries []bridge.AuditEntry, complete bool) string {
 	if l.Added == 0 {
 		return ""
@@ -191,7 +191,7 @@ func (au *Log) Trim(ctx context.Context) error {
 
 // Archive removes events before a time, and keeps entries of the audit log. If
 // it finds a problem with the seals, it does not change the log after its last
-// seal. It removes nothing that cannot be kept.
+// seal. It never removes an entry that it cannot keep in the archive.
 func (au *Log) Archive(ctx context.Context, oldest time.Time) error {
 	through := ""
 	if au.signer != nil {

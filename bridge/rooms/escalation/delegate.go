@@ -33,8 +33,8 @@ func (e *Room) delegate(ctx context.Context, a *engine.Click) (bridge.Actor, *br
 	return bridge.Actor{}, &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}
 }
 
-// handOver delegates to another person: it adds the person as a responder, and
-// mentions them.
+// handOver delegates a request to another person: it adds the person as a
+// responder, and mentions them.
 func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	who, refusal := e.delegate(ctx, a)
@@ -59,7 +59,7 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	told := ""
 	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
-		if handedOver(next, routes, to) { // by another click at the same time
+		if handedOver(next, routes, to) { // another concurrent click has already delegated
 			return bridge.Amendment{Expect: r.Amended, Interaction: next}
 		}
 		t := e.engine.Notifier.Telling(ctx, r, &next)
@@ -90,8 +90,8 @@ func handedOver(i bridge.Interaction, routes []string, to string) bool {
 }
 
 // handsOver returns the routes on which an actor may delegate to a person, and
-// the groups that nod cannot read. If the request has one route, the only name
-// is empty.
+// the groups that nod cannot read. If the request has only one route, the name
+// of that route is empty.
 func (e *Room) handsOver(ctx context.Context, i bridge.Interaction, actor, to bridge.Actor) (routes, unread []string) {
 	if len(i.Requirements) == 0 {
 		in, unread := e.engine.People.NamedIn(ctx, i.HandOver, to)

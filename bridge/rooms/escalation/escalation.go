@@ -62,7 +62,8 @@ func (e *Room) Click(ctx context.Context, a *engine.Click) (*bridge.Verdict, err
 	return &v, err
 }
 
-// again is the delay before a step is retried after another change came first.
+// again is the delay before a step is retried because another change came
+// first.
 const again = 250 * time.Millisecond
 
 // Step takes the next step of an escalation policy exactly once. The store
@@ -94,7 +95,7 @@ func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 	} else {
 		err = e.doStep(ctx, r, s)
 	}
-	if bridge.ErrorCode(err) == bridge.CodeConflict { // the retry loads it again
+	if bridge.ErrorCode(err) == bridge.CodeConflict { // the retry loads the record again
 		return engine.Later{In: again}
 	}
 	if err != nil {
@@ -104,8 +105,8 @@ func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 	return nil
 }
 
-// wait postpones a step. In a request for several routes, the steps of the others
-// are not postponed.
+// wait postpones a step. In a request for several routes, it does not postpone
+// the steps of the other routes.
 func (e *Room) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
 	i := r.Interaction
 	if len(i.Requirements) > 1 {
@@ -261,13 +262,13 @@ func (e *Room) remind(ctx context.Context, j bridge.Job) error {
 }
 
 // remindedFor is the time in which reminders of several requests for the same
-// people in one channel become one.
+// people in a channel are combined into one.
 const remindedFor = time.Minute
 
 // collect claims the reminder of people in a channel. It returns false if they
-// were reminded there recently. The reminder says how many other requests wait
-// in the channel. A request that was opened after it waits for its own
-// reminder.
+// were reminded there recently. The reminder states the number of other pending
+// requests in the channel. A request that was opened after the reminder waits
+// for its own.
 func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder) (key string, first bool, err error) {
 	d := r.Interaction.Destinations[m.Destination]
 	key = "reminded:" + bridge.HashText(strings.Join(slices.Concat([]string{d.Platform, d.Channel, d.Thread}, m.Users, m.Groups), "\n"))
@@ -299,7 +300,8 @@ func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder)
 	return key, true, err
 }
 
-// snooze schedules a reminder for one person, who has at most one for a request.
+// snooze schedules a reminder for one person. A person has at most one such
+// reminder for each request.
 func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if i.Snooze == 0 {

@@ -47,7 +47,7 @@ func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
 func (gr *Room) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
-		agent = "" // of any session
+		agent = "" // grants of any session
 	}
 	ids, err := gr.records.Pending(ctx, agent, given.Session)
 	if err != nil {

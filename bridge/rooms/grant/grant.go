@@ -1,6 +1,7 @@
-// Package grant is the room of standing approvals: an approval gives them, and they answer
-// later requests that they cover, and it keeps the scopes that tools remember. It does not
-// decide who may approve. Start with [Room.Open] and [Room.Also].
+// Package grant is the room for grants (standing approvals). An approval
+// creates grants, which answer later requests that they cover. The room also
+// stores the scopes that tools remember. It does not decide who may approve.
+// Start with [Room.Open] and [Room.Also].
 package grant
 
 import (
@@ -54,9 +55,10 @@ func versions(all []Held) []broker.Version {
 	return out
 }
 
-// covering returns the grants that together cover an interaction: one of the
-// exact request, or one for each rule that a part of it requires. It returns
-// none if any part is not covered under the current requirements.
+// covering returns the grants that together cover an interaction: a grant for
+// the exact request, or a grant for each rule that a part of the request
+// requires. It returns none if any part is not covered under the current
+// requirements.
 func (gr *Room) covering(ctx context.Context, i bridge.Interaction) ([]Held, error) {
 	keys := i.GrantKeys()
 	if len(keys) == 0 {
@@ -101,7 +103,7 @@ func (gr *Room) holds(ctx context.Context, g bridge.Grant, i bridge.Interaction)
 func applies(g bridge.Grant, i bridge.Interaction) bool {
 	ends, a := g.Expires, i.Approval
 	if i.GrantFor > 0 && g.At.Add(time.Duration(i.GrantFor)).Before(ends) {
-		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened it
+		ends = g.At.Add(time.Duration(i.GrantFor)) // the policy has shortened the lifetime
 	}
 	switch {
 	case g.Agent != i.Agent || g.Session != "" && g.Session != i.Session || g.Where != a.Where:
@@ -126,7 +128,7 @@ func (gr *Room) enough(ctx context.Context, i bridge.Interaction, givers []bridg
 			gr.log.Warn("grant not used, because the people who gave it cannot be looked up", "person", who.Display(), "unread", no.Unread)
 		}
 		if no.Why != "" || who.Person != giver.Person {
-			return false // the account belongs to another person now, or the person cannot approve
+			return false // the account now belongs to another person, or the person can no longer approve
 		}
 		if slices.ContainsFunc(counted, who.Same) {
 			continue

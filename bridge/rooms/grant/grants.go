@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Grants keeps grants until they expire. It is safe for concurrent use.
+// Grants stores grants until they expire. It is safe for concurrent use.
 type Grants struct{ db documents.DB }
 
 // NewGrants returns the grants in a database.
@@ -19,8 +19,8 @@ func NewGrants(db documents.DB) *Grants { return &Grants{db} }
 
 var (
 	grantDocs = broker.NewDocs[bridge.Grant]("grant", 1)
-	// givenDocs mark that a request has given a grant, so that a repeat does not
-	// bring back one that was revoked in the meantime.
+	// givenDocs record that a request has created a grant, so that a repeat
+	// does not restore a grant that was revoked in the meantime.
 	givenDocs = broker.NewDocs[bool]("given", 1)
 )
 
@@ -78,8 +78,8 @@ func (gs *Grants) unexpired(ctx context.Context, ids []string) ([]Held, error) {
 	return out, nil
 }
 
-// Give returns the change that stores a grant. It is empty if the grant has expired, or
-// its Origin has given it before.
+// Give returns the change that stores a grant. It is empty if the grant has
+// expired, or if its Origin has already created the grant.
 func (gs *Grants) Give(ctx context.Context, g bridge.Grant) (broker.Change, error) {
 	now, name := gs.db.Now(), grantName(g.Agent, g.Session, g.Key)
 	if !now.Before(g.Expires) {
@@ -92,7 +92,8 @@ func (gs *Grants) Give(ctx context.Context, g bridge.Grant) (broker.Change, erro
 	if before, err := givenDocs.Decode(docs[0]); err != nil || before {
 		return broker.Change{}, documents.Public(err)
 	}
-	if _, err := grantDocs.Decode(docs[1]); err != nil && !errors.As(err, new(*broker.ForgedError)) { // which is replaced
+	// the stored grant, which is replaced
+	if _, err := grantDocs.Decode(docs[1]); err != nil && !errors.As(err, new(*broker.ForgedError)) {
 		return broker.Change{}, documents.Public(err)
 	}
 	given := broker.Doc{Key: docs[0].Key, Version: docs[0].Version, Keep: bridge.AlwaysGrantTTL}

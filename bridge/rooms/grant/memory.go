@@ -25,17 +25,18 @@ type remembered struct {
 
 var memoryDocs = broker.NewDocs[remembered]("memory", 1)
 
-// memoryIndex is the index of what tools remember, by its end.
+// memoryIndex is the index of remembered scopes, by the time when they expire.
 const memoryIndex = "memory"
 
-// memoryName hides the key of a tool, because it may hold a credential.
+// memoryName hashes the key of a tool, because the key may contain a
+// credential.
 func memoryName(agent, session, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return life.Owner(agent, session) + "\x00" + hex.EncodeToString(sum[:])
 }
 
-// End deletes the grants of a session and what tools remember for it. The caller has to
-// cancel the interactions of the session.
+// End deletes the grants of a session and the scopes that tools remember for
+// it. The caller must cancel the interactions of the session.
 func (gr *Room) End(ctx context.Context, agent, session string) error {
 	if err := documents.RequireSession(session); err != nil {
 		return err
@@ -55,8 +56,8 @@ func (gr *Room) End(ctx context.Context, agent, session string) error {
 	return nil
 }
 
-// recall returns the scope that a tool remembers under its own key, or "" if there is
-// none. It returns the scope once a single time.
+// recall returns the scope that a tool remembers under its own key, or "" if it
+// remembers none. It returns the scope once only a single time.
 func (mem memory) recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
 	scopes := []string{""}
 	if session != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Credentials keeps the keys of people. It is safe for concurrent use.
+// Credentials stores the keys of people. It is safe for concurrent use.
 type Credentials struct{ db documents.DB }
 
 // NewCredentials returns the keys in a database.
@@ -38,7 +38,7 @@ func (ps *Credentials) all(ctx context.Context) ([]passkey.Credential, error) {
 	return out, documents.Public(err)
 }
 
-// Passkeys returns the keys of a person, oldest first, with revoked ones.
+// Passkeys returns the keys of a person, including revoked keys, oldest first.
 func (ps *Credentials) Passkeys(ctx context.Context, person string) ([]passkey.Credential, error) {
 	all, err := ps.all(ctx)
 	if err != nil {
@@ -76,9 +76,9 @@ func Enrolled(ctx context.Context, db documents.DB) (map[string]int, error) {
 	return out, nil
 }
 
-// AddPasskey adds a key. It returns CodeConflict if any person has or had a key with the
-// ID, and if the person has MaxKeys valid keys. Two calls at the same moment may exceed
-// MaxKeys by one.
+// AddPasskey adds a key. It returns CodeConflict if any person has or had a key
+// with this ID, or if the person already has MaxKeys valid keys. Two concurrent
+// calls may exceed MaxKeys by one.
 func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential) error {
 	mine, err := ps.Passkeys(ctx, c.Person)
 	if err != nil {
@@ -130,8 +130,8 @@ func (ps *Credentials) UsePasskey(ctx context.Context, c passkey.Credential) err
 	})
 }
 
-// RevokePasskey stores a key of which Revoked is set. It returns CodeNotFound for an
-// unknown key, and nil if the key is revoked already.
+// RevokePasskey stores a key with Revoked set. It returns CodeNotFound for an
+// unknown key, and nil if the key is already revoked.
 func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential) error {
 	if c.Valid() {
 		return bridge.Errorf(bridge.CodeInternal, "passkey: the time of the revocation is missing")

@@ -30,7 +30,7 @@ func (ps *Room) Begin(ctx context.Context, person string) (options []byte, err e
 }
 
 // Confirm returns the options with which a person confirms a new key with an
-// existing key. It returns nil for the first key. Both options are those of
+// existing key. It returns nil for the first key. It uses the same challenge as
 // Begin. A token, or a browser that was left open, is not enough to add another
 // key.
 func (ps *Room) Confirm(ctx context.Context, person string, options []byte) ([]byte, error) {
@@ -57,8 +57,8 @@ func (ps *Room) Confirm(ctx context.Context, person string, options []byte) ([]b
 	return ps.Site.Request(st, mine)
 }
 
-// confirmed returns CodeForbidden unless a person without a valid key, or the
-// response of one of their keys, adds a key.
+// confirmed returns CodeForbidden unless the person has no valid key, or
+// confirms the new key with the response of an existing one.
 func (ps *Room) confirmed(ctx context.Context, e Enrollment) error {
 	mine, err := ps.Of(ctx, e.Person)
 	if err != nil || !slices.ContainsFunc(mine, passkey.Credential.Valid) {
@@ -109,8 +109,8 @@ func (ps *Room) accept(ctx context.Context, st passkey.Statement, keys []passkey
 // tellTime is the time limit for the notification about a new key.
 const tellTime = 5 * time.Second
 
-// tell sends a person a direct message. If no platform takes the message, the
-// failure is only logged, because the key was added.
+// tell sends a person a direct message. If no platform accepts the message, it
+// only logs the failure, because the key has already been added.
 func (ps *Room) tell(ctx context.Context, c passkey.Credential) {
 	if ps.people == nil {
 		return

@@ -24,8 +24,8 @@ type Signing struct {
 	// Site is the web site of the daemon. If it is nil, people cannot have
 	// keys.
 	Site *passkey.Site
-	// People are the names of all people, and Administrators those of the
-	// people who can invite others and revoke their keys.
+	// People lists the names of all people. Administrators lists the people who
+	// can invite others and revoke the keys of others.
 	People, Administrators []string
 }
 
@@ -189,8 +189,8 @@ func (ps *Room) take(ctx context.Context, kind, secret string, ttl time.Duration
 	return ps.notes.DropNote(ctx, secretNote(kind, secret))
 }
 
-// Revoke revokes a key, given by its ID in base64url. People revoke their own
-// keys, except for their last one. Administrators revoke any.
+// Revoke revokes a key by its ID in base64url. People can revoke their own
+// keys, except for their last one. Administrators can revoke any key.
 func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
 	if by != person && !ps.Administers(by) {
 		return bridge.Errorf(bridge.CodeForbidden, "only administrators can revoke a key of another person")

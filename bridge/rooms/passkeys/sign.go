@@ -194,8 +194,8 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 	}
 	r, err := ps.prove(ctx, i, t, signed)
 	if err != nil {
-		// The first attempt may have been recorded while this one waited for
-		// it.
+		// Another attempt may have recorded the approval while this one waited
+		// for it.
 		if _, now, again := ps.open(ctx, secret); again == nil && t.Recorded(now) {
 			return words.Recorded(now), nil
 		}

@@ -25,8 +25,9 @@ const (
 	steeringKeep = 2 * bridge.SteeringTTL
 )
 
-// Steerings keeps the messages of people for sessions until their agents have taken them,
-// and what the authors were told. It is safe for concurrent use.
+// Steerings stores the messages of people for sessions until their agents have
+// taken them, and the status that the authors know. It is safe for concurrent
+// use.
 type Steerings struct{ db documents.DB }
 
 // NewSteerings returns the messages in a database.
@@ -74,9 +75,10 @@ func untold(id string, at time.Time) broker.Member {
 	return broker.Member{Index: untoldIndex, Name: id, At: at}
 }
 
-// PutSteering appends a message to those of its session, and returns it with its ID. It
-// returns the first message of the same key, unless the key is empty, and CodeRateLimited
-// if bridge.MaxSteerings messages wait.
+// PutSteering appends a message to the messages of its session, and returns it
+// with its ID. If an earlier message has the same nonempty key, it returns that
+// message. It returns CodeRateLimited if bridge.MaxSteerings messages are
+// waiting.
 func (ss *Steerings) PutSteering(ctx context.Context, s bridge.Steering, key string) (bridge.Steering, error) {
 	if err := documents.RequireSession(s.Session); err != nil {
 		return s, err
@@ -116,8 +118,8 @@ func (ss *Steerings) PutSteering(ctx context.Context, s bridge.Steering, key str
 	return out, documents.Public(err)
 }
 
-// waiting returns at most n waiting messages, and the IDs without those whose
-// messages are gone.
+// waiting returns at most n waiting messages, and the IDs without those of
+// deleted messages.
 func (ss *Steerings) waiting(ctx context.Context, ids []string) (all []steered, docs []broker.Doc, rest []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil, nil, nil
@@ -147,8 +149,8 @@ func (ss *Steerings) waiting(ctx context.Context, ids []string) (all []steered, 
 	return all, docs, rest, nil
 }
 
-// TakeSteerings returns the oldest messages that wait, unless another reader has a lease
-// on them.
+// TakeSteerings returns the oldest waiting messages, unless another reader has
+// a lease on them.
 func (ss *Steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
 	if err := documents.RequireSession(t.Session); err != nil {
 		return nil, err
@@ -194,8 +196,9 @@ func (ss *Steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]brid
 	return out, documents.Public(err)
 }
 
-// EndSteerings ends the wait of the messages of a session through the given one, or of all
-// if through is empty. It returns the number of messages.
+// EndSteerings stops the messages of a session, up to the given one, from
+// waiting. If through is empty, it does so for all messages. It returns the
+// number of messages.
 func (ss *Steerings) EndSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) (int, error) {
 	if err := documents.RequireSession(session); err != nil {
 		return 0, err
@@ -243,8 +246,8 @@ func (ss *Steerings) Steering(ctx context.Context, session, id string) (bridge.S
 	return m.message(), documents.Public(err)
 }
 
-// UntoldSteerings returns up to limit messages whose authors must be told something new,
-// and leases them to the caller. It expires old messages.
+// UntoldSteerings returns up to limit messages whose authors must get a new
+// status, and leases them to the caller. It expires old messages.
 func (ss *Steerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
 	now := ss.db.Now()
 	due, err := ss.db.Range(ctx, broker.Query{Index: untoldIndex, To: now, N: limit})

@@ -15,8 +15,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Mailbox keeps the late answers of sessions until their agents acknowledge them. Delivery
-// is at least once and in order. It is safe for concurrent use.
+// Mailbox stores the late answers of sessions until their agents acknowledge
+// them. Delivery is at least once and in order. It is safe for concurrent use.
 type Mailbox struct {
 	db      documents.DB
 	records core.Interactions
@@ -25,8 +25,8 @@ type Mailbox struct {
 // NewMailbox returns the late answers among the interactions in a database.
 func NewMailbox(db documents.DB, records core.Interactions) *Mailbox { return &Mailbox{db, records} }
 
-// late is a late answer. Its ID is its time, and a number that comes from the
-// interaction.
+// late is a late answer. Its ID consists of its time, and a number that is
+// derived from the interaction.
 type late struct {
 	ms, seq int64
 	id      bridge.ID
@@ -73,7 +73,7 @@ func (mb *Mailbox) Messages(ctx context.Context, agent, session string, limit in
 			break
 		}
 		rec, err := mb.records.Load(ctx, l.id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound { // its retention has passed
+		if bridge.ErrorCode(err) == bridge.CodeNotFound { // its retention has ended
 			gone.Unset = append(gone.Unset, broker.Member{Index: life.LateIndex(agent, session), Name: string(l.id)})
 			continue
 		}

@@ -104,7 +104,7 @@ func sessionsOf(records []bridge.Record, may func([]bridge.Interaction) bool) []
 		if i.IsSession() {
 			continue
 		}
-		if out[n].Last.IsZero() { // the newest comes first
+		if out[n].Last.IsZero() { // the newest request comes first
 			out[n].Last = i.Created
 		}
 		if !r.State.Final() {
@@ -140,8 +140,7 @@ func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.I
 	if err != nil || !known {
 		return nil, err
 	}
-	// The people of its route may see a session that has not asked for
-	// anything.
+	// The people of its route may see a session that has sent no requests.
 	route := se.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)]
 	return []bridge.Interaction{{
 		Agent: agent, Ask: bridge.Ask{Session: session, Route: s.Route},

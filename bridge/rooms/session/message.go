@@ -60,7 +60,7 @@ func steering(a *engine.Click) bridge.Steering {
 }
 
 // notSteered returns the reply to the author of a message that was not sent. It
-// returns the error unless the author has to know the reason.
+// returns the error if the author need not know the reason.
 func notSteered(err error) (bridge.Verdict, error) {
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeForbidden, bridge.CodeNotFound:

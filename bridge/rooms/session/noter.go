@@ -11,7 +11,7 @@ import (
 
 const (
 	// notePoll is the interval at which nod looks for messages whose authors
-	// need a report.
+	// need a new status.
 	notePoll = time.Second
 	// noteLease is the time after which another daemon reports to an author.
 	noteLease = 30 * time.Second
@@ -19,8 +19,8 @@ const (
 	noteTime = 10 * time.Second
 )
 
-// noter reports the outcome of messages for sessions to their authors. Only one
-// daemon at a time reports to an author, so that notes never show an older
+// noter reports the status of messages for sessions to their authors. Only one
+// daemon at a time reports to an author, so that a note never shows an older
 // state.
 type noter struct {
 	store     *Steerings

@@ -24,9 +24,9 @@ const (
 		render.LabelAnswer + " on the card."
 )
 
-// Lifetimes of the notes about replies: longer than the time in which a
-// platform repeats a reply, and the pause between two hints for the same person
-// and thread.
+// Lifetimes of notes about replies. replyKept exceeds the time in which a
+// platform repeats a reply, and hintEvery is the pause between two hints for
+// the same person and thread.
 const (
 	replyKept = 24 * time.Hour
 	hintEvery = time.Hour
@@ -58,7 +58,7 @@ type meant struct {
 // with all its checks.
 func (l *Replies) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, error) {
 	in, ok, err := l.shown.Of(ctx, s)
-	if err != nil || !ok && s.InThread() { // a thread that nod has not started
+	if err != nil || !ok && s.InThread() { // nod did not start this thread
 		return bridge.Verdict{}, err
 	}
 	all, err := l.candidates(ctx, s)
@@ -111,9 +111,9 @@ func (l *Replies) Reply(ctx context.Context, s bridge.Said) (bridge.Verdict, err
 	return bridge.Verdict{}, nil
 }
 
-// standing refuses a reply that does not count because of the capacity in which
-// it was written. It refuses each edit of a reply that counted, even if the
-// card is closed. It refuses anything else as rarely as it gives hints.
+// standing refuses a reply that does not count because of its author or its
+// kind. It refuses each edit of a reply that counted, even if the card is
+// closed. It limits all other refusals like hints.
 func (l *Replies) standing(ctx context.Context, s bridge.Said, right bridge.Right, ours bool) (bridge.Verdict, error) {
 	if right.Why == "" {
 		return bridge.Verdict{}, nil
@@ -175,8 +175,8 @@ func (l *Replies) StopThread(ctx context.Context, who bridge.Actor, thread bridg
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: noteStopped}, err
 }
 
-// candidates returns the pending requests whose card was replied to and that
-// the person may answer.
+// candidates returns the pending requests that the person may answer and whose
+// card the person replied to.
 func (l *Replies) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
 	var out []meant
 	_, _, err := l.engine.Pending(ctx, 1, func(r bridge.Record) (bool, error) {
@@ -218,9 +218,9 @@ func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Ve
 	return said, err
 }
 
-// hint returns a note that a reply does not answer a request. Each person gets
-// it at most once within hintEvery for each thread, because people also talk in
-// threads.
+// hint returns the note that a reply does not answer a request. Each person
+// gets it at most once within hintEvery for each thread, because people also
+// talk in threads.
 func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.Verdict, error) {
 	first, err := l.notes.Claim(ctx, "hint:"+s.Actor.Platform+"/"+s.Actor.User+"/"+s.Card.Channel+"/"+s.Card.Message+s.Card.Thread, hintEvery)
 	if err != nil || !first {
@@ -229,7 +229,7 @@ func (l *Replies) hint(ctx context.Context, s bridge.Said, note string) (bridge.
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: note}, nil
 }
 
-// which asks the person to which of several pending requests a reply belongs.
+// which asks the person which of several pending requests a reply belongs to.
 // It names the text questions among them.
 func (l *Replies) which(open []meant) string {
 	head := strconv.Itoa(len(open)) + " questions in this thread wait for text. Nothing was recorded. Click " + render.LabelAnswer + " on the card of the one that you mean:"

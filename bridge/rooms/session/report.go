@@ -11,18 +11,19 @@ import (
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
-// sessionPosting is the time in which a platform has to show the message of a
+// sessionPosting is the time in which a platform must show the message of a
 // session.
 const sessionPosting = 24 * time.Hour
 
-// reporter takes the reports of agents, and posts the messages that show them.
+// reporter records the reports of agents, and posts the messages that show
+// them.
 type reporter struct {
 	engine   *engine.Engine
 	statuses *statuses
 	log      *slog.Logger
 }
 
-// Report records what an agent reports about a session, and shows it on the
+// Report records the report of an agent about a session, and shows it on the
 // session's message if its route has Sessions. It returns CodeNotFound for an
 // update of an unknown session.
 func (se *Room) Report(
@@ -86,8 +87,8 @@ func (re *reporter) report(
 	return s, err
 }
 
-// post opens the interaction whose messages show a session. Several daemons
-// that report a session at the same time open one.
+// post opens the interaction whose messages show a session. If several daemons
+// report a session concurrently, they open only one interaction.
 func (re *reporter) post(ctx context.Context, agent bridge.Agent, s bridge.SessionStatus) (bridge.ID, error) {
 	r := bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindNotice, Prompt: "Session " + s.ID, Session: s.ID, Route: s.Route, Timeout: bridge.Duration(sessionPosting),

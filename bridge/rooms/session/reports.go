@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Reports keeps what agents report about their sessions. It is safe for concurrent use.
+// Reports stores the reports of agents about their sessions. It is safe for
+// concurrent use.
 type Reports struct{ db documents.DB }
 
 // NewReports returns the reports in a database.
