@@ -35,9 +35,9 @@ type Route struct {
 	// Remind adds a reminder to the steps.
 	Remind RemindAfter
 	Quiet  *Quiet
-	// Snooze is the delay of the reminders on offer, and HandOver lists the
+	// Snooze is the delay of the reminder that cards offer. HandOver lists the
 	// people, and groups with GroupMark, that responders can delegate to. If
-	// one is empty, its control is not offered.
+	// one of them is empty, cards do not offer its control.
 	Snooze   time.Duration
 	HandOver []string
 	// Attention holds how requests get the attention of people.
@@ -55,8 +55,9 @@ type Agent struct {
 	// Routes lists the routes that the agent may use. If it is empty, all
 	// are allowed.
 	Routes []string
-	// Kinds lists the kinds of request that the agent may send, and Scopes
-	// the scopes that it may offer. If one is empty, all are allowed.
+	// Kinds lists the kinds of requests that the agent may send. Scopes lists
+	// the scopes that it may offer. If one of them is empty, all of its values
+	// are allowed.
 	Kinds  []Kind
 	Scopes []Scope
 	// PerMinute limits the requests per minute, and MaxPending the pending

@@ -8,10 +8,10 @@ import (
 
 // Said is a message that a person wrote in reply to a card.
 type Said struct {
-	Actor Actor // as the platform authenticated it
-	// Card is the card. If its Message is empty, it means all cards of its
-	// Thread. A Thread with the ID of its Channel is a channel of its own. It
-	// began with the message of the same ID in another channel.
+	Actor Actor // account that the platform authenticated
+	// Card is the card. If its Message is empty, it stands for all cards of its
+	// Thread. A Thread with the ID of its Channel is a separate channel. It
+	// started with the message of the same ID in another channel.
 	Card MessageRef
 	// Message is the ID of the reply. A reply counts at most once.
 	Message string
@@ -31,7 +31,7 @@ func (s Said) Written() MessageRef {
 	return MessageRef{Channel: s.Card.Channel, Message: s.Message, Thread: cmp.Or(s.In, s.Card.Thread)}
 }
 
-// Listener is a Sink that takes replies to cards.
+// Listener is a Sink that accepts replies to cards.
 type Listener interface {
 	// Reply answers the text question of a card with the text of a reply, or
 	// passes the reply to the agent. A verdict without a note means that the

@@ -8,7 +8,7 @@ import (
 // at most once.
 type Awaited func() (*Record, error)
 
-// Opening is a new interaction, with what is known about it.
+// Opening is a new interaction with the facts that are known when it opens.
 type Opening struct {
 	Interaction Interaction
 	Identity    Identity
@@ -48,7 +48,7 @@ type Settlement struct {
 	Receipt string
 	// Recorded is the time when the decision was first recorded, if a failover
 	// lost it. A decision that was first recorded before the deadline still
-	// counts after it.
+	// counts after the deadline.
 	Recorded time.Time
 }
 
@@ -140,8 +140,8 @@ type Job struct {
 	Stays bool
 }
 
-// Expiry is an interaction that no one answered in time, and its state since:
-// the one of its timeout rule, or StatePending if it waits for a late answer.
+// Expiry is an interaction that no one answered in time, and its new state: the
+// state of its timeout rule, or StatePending if it waits for a late answer.
 type Expiry struct {
 	ID    ID
 	State State
@@ -175,8 +175,8 @@ type Grant struct {
 	// Givers lists the people who approved. A grant applies only while they
 	// could approve the request that it covers.
 	Givers []Actor `json:"givers,omitempty"`
-	// Routes, Confirm and Risk are those of the approved request. The grant
-	// does not cover a request whose routes, confirmation or risk level differ.
+	// Routes, Confirm and Risk belong to the approved request. The grant does
+	// not cover a request whose routes, confirmation or risk level differ.
 	Routes  []string `json:"routes,omitempty"`
 	Confirm string   `json:"confirm,omitempty"`
 	Risk    string   `json:"risk,omitempty"`

@@ -85,7 +85,7 @@ type Reply struct {
 	Input json.RawMessage `json:"input,omitempty"`
 	// Confirm is the typed confirmation, if the approval requires one.
 	Confirm string `json:"confirm,omitempty"`
-	// Answers holds answers by question ID, and Others text in addition to
+	// Answers holds answers by question ID. Others holds texts in addition to
 	// the options.
 	Answers map[string]Answer `json:"answers,omitempty"`
 	Others  map[string]string `json:"others,omitempty"`

@@ -12,8 +12,8 @@ import (
 // the tables of this file. Several parts of nod loop over the rows: the check
 // of lengths, redaction, the request digest, the facts on a card, openapi.yaml
 // and the flags of the commands. The card of a private request shows none of
-// the texts. Approval.Input has its own redactor and its own card. The request
-// digest covers it as well.
+// the texts. Approval.Input is not among them: it has a separate redactor and a
+// separate place on the card. The request digest also covers it.
 type Text struct {
 	Path  string // name in errors, such as questions[0].text
 	Value *string
@@ -32,8 +32,9 @@ type TextUse int
 const (
 	// TextShown is shown to people, with its credentials redacted.
 	TextShown TextUse = 1 << iota
-	// TextExecuted is also shown, and names what is executed. If it contains a
-	// redacted credential, people do not see everything that they approve.
+	// TextExecuted is visible to people, and names the executed program or
+	// tool. If it contains a redacted credential, people do not see everything
+	// that they approve.
 	TextExecuted
 	// TextDropped is not shown. nod removes it if it contains a credential.
 	TextDropped

@@ -9,9 +9,9 @@ import (
 // for a turn before each call that is limited. All methods are safe for
 // concurrent use.
 type Turns interface {
-	// Turn returns the time that a call has to wait. If the wait is at most
+	// Turn returns the time that a call must wait. If the wait is at most
 	// WaitForTurn, the call has used its turn and must be made after the wait.
-	// Otherwise, the call keeps its place in each line, and has to ask again
+	// Otherwise, the call keeps its place in each line, and must ask again
 	// after AskAgain.
 	Turn(context.Context, Call) (time.Duration, error)
 	// HoldTurns stops the calls of the limit with the given index for d,
@@ -25,7 +25,8 @@ type Turns interface {
 // work.
 const WaitForTurn = 100 * time.Millisecond
 
-// HalfwayFrom is the shortest wait after whose first half a call asks again.
+// HalfwayFrom is the minimum wait for which a call asks again after half of the
+// wait.
 const HalfwayFrom = 20 * time.Second
 
 // askEarly is subtracted from the wait after which a call asks again, so that

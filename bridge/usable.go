@@ -3,7 +3,7 @@ package bridge
 import "strings"
 
 // Usable returns an error if an administrator must act before the platform can
-// be used. Cards wait for that, because the platform keeps checking.
+// be used. Cards wait until then, because the platform keeps checking.
 func Usable(p Platform) error {
 	if h, ok := p.(HealthReporter); ok {
 		if s := h.Health(); s.State == HealthDown {

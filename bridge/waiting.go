@@ -22,8 +22,8 @@ type Desk interface {
 
 // Overview holds the requests, grants and decisions of a person's page.
 type Overview struct {
-	// Waiting lists the pending requests that the person may answer and has
-	// not voted on. The one with the next deadline is first.
+	// Waiting lists the pending requests that the person may answer and has not
+	// voted on, by deadline.
 	Waiting []Waiting
 	More    bool    // number of additional pending requests
 	Grants  []Grant // grants that the person may revoke, ordered by expiration

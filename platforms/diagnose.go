@@ -15,8 +15,8 @@ const (
 	skewFails = 4 * time.Minute
 )
 
-// Clock compares the clock of this machine with that of a platform, by the Date
-// header of a response. The response may be an error.
+// Clock compares the clock of this machine with the clock of a platform, using
+// the Date header of a response. The response may be an error.
 func Clock(ctx context.Context, c *http.Client, url, check string) bridge.Finding {
 	f := bridge.Finding{Check: check, Status: bridge.FindingSkipped}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -11,8 +11,8 @@ import (
 )
 
 // SecondLook is the time after which nod checks a refused account again. A
-// single refusal means nothing, because services refuse calls by mistake now
-// and then.
+// single refusal means nothing, because services occasionally refuse calls by
+// mistake.
 const SecondLook = time.Second
 
 const (
@@ -27,7 +27,7 @@ type HealthBox struct {
 	Log *slog.Logger
 
 	mu      sync.Mutex
-	h       bridge.Health // of the connection
+	h       bridge.Health // health of the connection
 	refused bridge.Health // zero unless the account is refused
 	doubted bridge.Health // zero unless a refusal waits for the second check
 	warning bridge.Health // zero unless there is another problem

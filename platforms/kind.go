@@ -25,8 +25,8 @@ type Kind struct {
 	Settings func() any
 
 	Account, Group, Channel, Thread ID
-	// Canonical returns the same text for all IDs of an account. If it is nil, an
-	// account has one.
+	// Canonical returns the same text for all IDs of an account. If it is nil,
+	// an account has only one ID.
 	Canonical func(account string) string
 	// Emails means that the email addresses of accounts can prove who they belong
 	// to.
@@ -35,7 +35,7 @@ type Kind struct {
 	// private request, and the advice for people. Both are empty if nod knows.
 	Unseen, UnseenFix string
 
-	// Check reports settings that do not fit together. It may be nil.
+	// Check reports settings that contradict each other. It may be nil.
 	Check func(settings any, bad func(key, format string, args ...any))
 	// Replaced is the key of a setting that a sandbox replaces, or "".
 	Replaced string
@@ -51,13 +51,13 @@ type Kind struct {
 	New func(settings any, o Options) (Adapter, error)
 }
 
-// ID is a kind of ID. Names change, and others can take them, so the config has IDs
-// only.
+// ID describes a kind of ID. The config has only IDs, because names change, and
+// others can take them.
 type ID struct {
 	Form *lazyregexp.Regexp // if nil, there is no such ID
 	Like string             // an example
 	Doc  string             // for the documentation: the subject of the ID
-	Hint string             // the setting to use instead; if empty, the ID
+	Hint string             // the setting to use instead; if empty, an ID is required
 }
 
 // Check returns the problem with an ID, or "".
@@ -75,10 +75,11 @@ func (i ID) Check(id string) string {
 type Setup struct {
 	Steps  func() string // creating the tokens
 	Tokens []Token
-	// Place is the word for a place of cards in the names of flags, and Label in
-	// prompts.
+	// Place is the word for a destination in the names of flags. Label is the
+	// word in prompts.
 	Place, Label string
-	// Find explains where to find the IDs of the place and of the account.
+	// Find explains where to find the IDs of the destination and of the
+	// account.
 	Find string
 	// Invite returns a line with the URL that adds the bot to a place. It may be
 	// nil.

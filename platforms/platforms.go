@@ -64,7 +64,7 @@ func Told(ctx context.Context, within time.Duration, call func(unclear bool) err
 		err := call(unclear)
 		wait := pause
 		switch about := AboutOf(err); {
-		case bridge.ErrorCode(err) == bridge.CodeRateLimited: // by the service, or by nod's own pace
+		case bridge.ErrorCode(err) == bridge.CodeRateLimited: // limited by the service, or by nod's own pacing
 			wait = max(wait, bridge.PublicError(err).RetryAfter)
 		case bridge.ErrorCode(err) == bridge.CodeUnavailable && (about == AboutService || about == ""):
 			unclear = true
@@ -81,10 +81,10 @@ func Told(ctx context.Context, within time.Duration, call func(unclear bool) err
 // CallTimeout limits a call of an API that answers at once.
 const CallTimeout = 15 * time.Second
 
-// Client returns an HTTP client for the API of a platform, with the proxy from the
-// environment. Zero means no timeout. It follows no redirect: no API has one, and the
-// request to the new address would name the old one, which has the token on some
-// platforms.
+// Client returns an HTTP client for the API of a platform, with the proxy from
+// the environment. Zero means no timeout. The client follows no redirects. No
+// API has redirects, and the request to the new address would contain the old
+// URL, which has the token on some platforms.
 func Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout:       timeout,

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Seen remembers keys for a time, so that an event that a service delivers
-// twice counts once. Its zero value is ready. It is safe for concurrent use.
+// Seen remembers keys for a limited time, so that an event that a service
+// delivers twice counts once. The zero value is ready to use. It is safe for
+// concurrent use.
 type Seen struct {
 	mu    sync.Mutex
 	until map[string]time.Time

@@ -111,7 +111,7 @@ func (t Table) Find(matches func(name string) bool) Row {
 // Failure is the cause of an error response of a service.
 type Failure struct {
 	About About
-	Cause error // of the SDK; may be nil
+	Cause error // error of the SDK; may be nil
 }
 
 // Error implements error.
@@ -141,7 +141,7 @@ func AboutOf(err error) About {
 	return f.About
 }
 
-// Is reports whether the subject of an error is one of the given ones.
+// Is reports whether the subject of an error is one of the given subjects.
 func Is(err error, about ...About) bool {
 	of := AboutOf(err)
 	for _, a := range about {

@@ -15,9 +15,9 @@ const (
 // work that needs the service, or nil.
 type Handle func(context.Context) (then func(context.Context))
 
-// Work records the actions of people, and calls the service afterward. Each has
-// its own limit, so a service that responds slowly never delays the click of
-// someone else. The receiver of a service waits for neither.
+// Work records the actions of people, and calls the service afterward. Both
+// have a separate limit, so a service that responds slowly never delays the
+// click of another person. The receiver of a service does not wait for them.
 type Work struct {
 	all     *sync.WaitGroup
 	records chan struct{}
@@ -35,7 +35,7 @@ func NewWork(all *sync.WaitGroup) *Work {
 func (w *Work) Do(ctx context.Context, wait func(), handle Handle, recorded func()) {
 	ctx = context.WithoutCancel(ctx)
 	w.all.Go(func() {
-		wait() // without a slot, because the work that it waits for may need one
+		wait() // without a slot, because the awaited work may need one
 		then := w.record(ctx, handle)
 		recorded()
 		if then == nil {

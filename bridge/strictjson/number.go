@@ -10,7 +10,7 @@ import (
 // represent exactly.
 var ErrInexact = errors.New("a double cannot represent the number exactly")
 
-// isDouble reports whether a JSON number, in any spelling, is the shortest
+// isDouble reports whether a JSON number, in any notation, is the shortest
 // decimal number for its double.
 func isDouble(s string) bool {
 	f, err := strconv.ParseFloat(s, 64)

@@ -1,5 +1,5 @@
-// Package strictjson decodes JSON that another program may read as well, so
-// that no two parsers find different values in the same bytes. Field names are
+// Package strictjson decodes JSON that another program may also read, so that
+// no two parsers find different values in the same bytes. Field names are
 // case-sensitive. The package rejects duplicate names at any depth, invalid
 // UTF-8, unpaired surrogates, data after the value, and values that are too
 // deep or too large.
@@ -107,7 +107,7 @@ func (l Limits) Check(raw []byte) error {
 	return nil
 }
 
-// semantics are those of encoding/json, except that field names are
+// semantics holds the options of encoding/json, except that field names are
 // case-sensitive.
 var semantics = json.JoinOptions(
 	jsonv1.DefaultOptionsV1(),
@@ -121,7 +121,8 @@ var semantics = json.JoinOptions(
 // returns an error with the path of a text that is not valid UTF-8, which
 // encoding/json would replace.
 func Encode(v any) ([]byte, error) {
-	raw, err := json.Marshal(v, semantics, jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false)) // a < is one byte
+	// keep the character < as one byte
+	raw, err := json.Marshal(v, semantics, jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 	if err == nil {
 		return raw, nil
 	}
@@ -148,8 +149,8 @@ func (l Limits) decode(raw []byte, v any, known bool) error {
 	if err == nil {
 		return nil
 	}
-	// Check says what is wrong with a text, whatever its type. Nothing of such a
-	// text is left in v.
+	// Check describes the problem of a text, regardless of its type. v keeps no
+	// part of an invalid text.
 	if wrong := l.Check(raw); wrong != nil {
 		if at := reflect.ValueOf(v); at.Kind() == reflect.Pointer && !at.IsNil() {
 			at.Elem().SetZero()
@@ -171,10 +172,10 @@ func (l Limits) limits() (depth, size int) {
 	return cmp.Or(max(l.Depth, 0), MaxDepth), cmp.Or(max(l.Bytes, 0), MaxBytes)
 }
 
-// Compact returns a value that Check accepts as nod forwards it: without white
-// space, with only the necessary escapes, and without characters that some
-// parsers treat as a line end. Fields keep their order and numbers their
-// spelling.
+// Compact returns a value that Check accepts in the form in which nod forwards
+// it: without white space, with only the necessary escapes, and without
+// characters that some parsers treat as a line end. Fields keep their order and
+// numbers their notation.
 func Compact(raw []byte) ([]byte, error) {
 	if err := Check(raw); err != nil {
 		return nil, err
@@ -268,7 +269,7 @@ func refused(err error) error {
 	return &Error{Reason: "is not valid JSON"}
 }
 
-// unicode says what is wrong with a text that is not valid Unicode.
+// unicode describes the problem of a text that is not valid Unicode.
 func unicode(err error) string {
 	switch words := fmt.Sprint(err); {
 	case strings.Contains(words, "surrogate"):

@@ -27,9 +27,9 @@ func (e *Notifier) Mentions(ctx context.Context, r bridge.Record, destination in
 	return append(people[:min(len(people), bridge.MaxMentions)], out...)
 }
 
-// Needed returns the mentions of a reminder at a destination: the responders whose
-// approval is still needed, and who do not want to be reminded later. It also reports
-// whether others could be mentioned there.
+// Needed returns the mentions of a reminder at a destination: the responders
+// whose approval is still needed, and who have not postponed the reminder. It
+// also reports whether others could be mentioned there.
 func (e *Notifier) Needed(ctx context.Context, r bridge.Record, destination int) (out []bridge.Mention, others bool) {
 	i := r.Interaction
 	want := e.people.Wanted(r)
@@ -78,8 +78,8 @@ func (e *Notifier) resolve(
 	return people, out
 }
 
-// name returns the name of a person that everyone reads. The person may be a member of
-// a group, whom the request does not name.
+// name returns the display name of a person. The person may be a member of a
+// group, so that the request does not contain the name.
 func (e *Notifier) name(i bridge.Interaction, person string) string {
 	if name := i.NameOf(person); name != person || e.directory == nil {
 		return name
@@ -104,8 +104,8 @@ func (e *Notifier) members(ctx context.Context, i bridge.Interaction, group stri
 	return out
 }
 
-// askedAt returns the people who are asked at a destination: those of the last
-// escalation that added it, or all responders.
+// askedAt returns the people who are asked at a destination: the people of the
+// last escalation that added it, or all responders.
 func askedAt(r bridge.Record, d bridge.Destination) ([]bridge.Responder, []string) {
 	i := r.Interaction
 	for _, s := range slices.Backward(i.Steps[:min(r.Step, len(i.Steps))]) {
@@ -116,8 +116,8 @@ func askedAt(r bridge.Record, d bridge.Destination) ([]bridge.Responder, []strin
 	return slices.Clone(i.Responders), i.Groups
 }
 
-// Void takes back approvals in an amendment, and tells those who gave them, where a
-// mention reaches them.
+// Void withdraws approvals in an amendment. It tells the approvers if a mention
+// reaches them.
 func (e *Notifier) Void(ctx context.Context, a *bridge.Amendment, r bridge.Record, votes []bridge.Vote, why string) {
 	for _, v := range votes {
 		a.Void = append(a.Void, v.Actor.Voter())
@@ -141,8 +141,8 @@ func (e *Notifier) Void(ctx context.Context, a *bridge.Amendment, r bridge.Recor
 	}
 }
 
-// reach returns the first posted card next to which a mention reaches one of the
-// accounts of a person, and that account.
+// reach returns the first posted card next to which a mention reaches one of
+// the accounts of a person. It also returns that account.
 func (e *Notifier) reach(r bridge.Record, accounts []bridge.Responder) (int, bridge.Responder, bool) {
 	for _, a := range accounts {
 		for n, d := range r.Interaction.Destinations {
@@ -154,8 +154,8 @@ func (e *Notifier) reach(r bridge.Record, accounts []bridge.Responder) (int, bri
 	return 0, bridge.Responder{}, false
 }
 
-// reaches reports whether a mention at a destination reaches an account. In a direct
-// message to someone else, it does not.
+// reaches reports whether a mention at a destination reaches an account. A
+// mention in a direct message to someone else does not.
 func (e *Notifier) reaches(d bridge.Destination, a bridge.Responder) bool {
 	p, ok := e.platforms[d.Platform].(bridge.Mentioner)
 	return d.Platform == a.Platform && (!ok || !p.Direct(d) || d.Channel == p.DirectChannel(a.User))

@@ -1,6 +1,7 @@
-// Package tell finds out whom a card mentions, and who is told of a request in another way:
-// by a mention next to a card, or by a card of their own. It decides who is told, not who
-// may answer, and posts nothing. Start with [Notifier.Telling].
+// Package tell finds the people that a card mentions, and tells other people
+// about a request by a mention next to a card, or by a separate card. It
+// decides who is told, not who may answer, and posts nothing. Start with
+// [Notifier.Telling].
 package tell
 
 import (
@@ -33,16 +34,16 @@ type Notifier struct {
 	log       *slog.Logger
 }
 
-// New returns a notifier. Without a directory, no one is told but by cards.
+// New returns a notifier. Without a directory, only cards tell people.
 func New(
 	platforms map[string]bridge.Platform, p *people.People, directory bridge.Directory, routes map[string]bridge.Route, log *slog.Logger,
 ) *Notifier {
 	return &Notifier{platforms: platforms, people: p, directory: directory, routes: routes, log: log}
 }
 
-// Telling finds the messages that tell people of a request that they were added to:
-// a mention next to a card, or a card of their own as a direct message. It
-// also records which people get which of these messages; nothing else claims that
+// Telling finds the messages that tell added people about a request: a mention
+// next to a card, or a separate card as a direct message. It also records which
+// people get which of these messages. nod uses only this record to state that
 // someone was told.
 type Telling struct {
 	*Notifier
@@ -50,9 +51,9 @@ type Telling struct {
 	r       bridge.Record       // as stored
 	next    *bridge.Interaction // gets the direct messages, and the record
 	Step    int                 // see bridge.Told
-	at      []int               // the destinations that can mention people
+	at      []int               // indexes of the destinations that can mention people
 	users   map[int][]bridge.Responder
-	groups  map[int][]string // in the platform's own format
+	groups  map[int][]string // native groups by destination, in the format of the platform
 	direct  int
 	names   []string // told so far
 	Unfound []bridge.Unfound
@@ -70,7 +71,8 @@ func (e *Notifier) Telling(ctx context.Context, r bridge.Record, next *bridge.In
 	return t
 }
 
-// told records who is told where. A platform that is down reaches no one yet.
+// told records the destinations where a person or a group is told. A platform
+// that is down reaches no one yet.
 func (t *Telling) told(name string, at []int, why string) {
 	t.Reached = t.Reached || slices.ContainsFunc(at, func(n int) bool {
 		return bridge.Usable(t.platforms[t.next.Destinations[n].Platform]) == nil
@@ -94,8 +96,8 @@ func (t *Telling) Ask(names []string) bridge.Addition {
 	return out
 }
 
-// crew returns the known members of a group, and notes if it does not find anyone, or
-// not everyone.
+// crew returns the known members of a group. It records whether some or all of
+// them were not found.
 func (t *Telling) crew(group string) []string {
 	crew := t.directory.Crew(t.ctx, group, time.Now())
 	if why := t.absent(*t.next, group, crew); why != "" {
@@ -105,8 +107,9 @@ func (t *Telling) crew(group string) []string {
 	return crew.People
 }
 
-// absent returns why no one, or not everyone, in a group is found. Those whom only a
-// platform knows are found by the platform.
+// absent returns the reason why some or all members of a group are not found.
+// It ignores members that only a platform knows, because the platform finds
+// them.
 func (e *Notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) string {
 	switch {
 	case crew.Unread != "":
@@ -119,7 +122,8 @@ func (e *Notifier) absent(i bridge.Interaction, group string, crew bridge.Crew) 
 	return ""
 }
 
-// accounts returns the accounts of a person. One without any answers by the API.
+// accounts returns the accounts of a person. A person without an account
+// answers through the API.
 func (e *Notifier) accounts(ctx context.Context, person string) []bridge.Responder {
 	all, err := e.directory.Accounts(ctx, person)
 	if err != nil {
@@ -141,8 +145,8 @@ func (t *Telling) directChannel(a bridge.Responder) string {
 	return p.DirectChannel(a.User)
 }
 
-// People tells people, and returns their accounts. Those who requested it, or own the
-// agent, are not asked.
+// People tells people about the request, and returns their accounts. It does
+// not ask the requester and the owners of the agent.
 func (t *Telling) People(names []string) []bridge.Responder {
 	var out []bridge.Responder
 	names = bridge.Missing(t.names, names)
@@ -189,7 +193,8 @@ func (t *Telling) person(accounts []bridge.Responder) (at []int, why string) {
 	return t.directly(accounts)
 }
 
-// directly adds a card as a direct message to a person whom no card can mention.
+// directly adds a card as a direct message to a person that no card can
+// mention.
 func (t *Telling) directly(accounts []bridge.Responder) (at []int, why string) {
 	why = "no known chat account"
 	for _, a := range accounts {
@@ -214,8 +219,8 @@ func (t *Telling) directly(accounts []bridge.Responder) (at []int, why string) {
 	return nil, why
 }
 
-// full reports whether there is no room for another card. The cards of later steps
-// keep theirs.
+// full reports whether there is no room for another card. Cards of later steps
+// have reserved places.
 func (t *Telling) full() bool {
 	all := slices.Clone(t.next.Destinations)
 	for _, s := range t.next.Steps[min(t.r.Step, len(t.next.Steps)):] {
@@ -224,7 +229,8 @@ func (t *Telling) full() bool {
 	return len(all) >= bridge.MaxDestinations
 }
 
-// group tells a group wherever a mention of its own notifies its members.
+// group tells a group at each destination where a mention of the group notifies
+// its members.
 func (t *Telling) group(name string) {
 	var at []int
 	why := ""
@@ -250,7 +256,7 @@ func (t *Telling) group(name string) {
 	}
 }
 
-// elsewhere reports whether a group is one of a platform.
+// elsewhere reports whether a group includes a native group of a platform.
 func (e *Notifier) elsewhere(group string) bool {
 	for name := range e.platforms {
 		if e.directory.Native(group, name) != "" {
@@ -260,8 +266,8 @@ func (e *Notifier) elsewhere(group string) bool {
 	return false
 }
 
-// Route tells the responders of another route. A new card mentions them itself, if
-// they are not too many.
+// Route tells the responders of another route. A new card itself mentions them
+// unless there are too many.
 func (t *Telling) Route(s bridge.Step) {
 	var at []int
 	had, called, before := t.at, t.next.Called, t.names
@@ -278,7 +284,7 @@ func (t *Telling) Route(s bridge.Step) {
 	t.Ask(names)
 	told := append(names, t.names...)
 	t.next.Called = append(called, bridge.Missing(called, []string{s.Route})...)
-	t.next.Told = slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { // its name is enough
+	t.next.Told = slices.DeleteFunc(t.next.Told, func(o bridge.Told) bool { // the name of the route is enough
 		return slices.Contains(told, o.Name) && len(o.At) > 0 && len(bridge.Missing(at, o.At)) == 0
 	})
 	var reaching []int

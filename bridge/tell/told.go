@@ -8,9 +8,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Opened gives the responders of a request that opens a card of their own if none of
-// its cards reaches them, and notes whom nothing tells and which groups it does not
-// find. It reports whether anyone is told.
+// Opened gives the responders of a new request a separate card if none of its
+// cards reaches them. It records people that nothing tells, and groups that it
+// does not find. It reports whether anyone is told.
 func (e *Notifier) Opened(ctx context.Context, i *bridge.Interaction) (unfound []bridge.Unfound, anyone bool) {
 	if e.directory == nil || i.Kind == bridge.KindNotice {
 		return nil, true
@@ -28,8 +28,8 @@ func (e *Notifier) Opened(ctx context.Context, i *bridge.Interaction) (unfound [
 	return t.Unfound, t.Reached || len(at) > 0
 }
 
-// LookAgain returns a request that opens with steps that look again for the groups that
-// it does not find, each for its route.
+// LookAgain returns a new request with steps that look again for the groups
+// that were not found, each for its route.
 func (e *Notifier) LookAgain(i bridge.Interaction, unfound []bridge.Unfound) bridge.Interaction {
 	for _, q := range i.RouteRequirements() {
 		of := bridge.Step{}
@@ -43,8 +43,9 @@ func (e *Notifier) LookAgain(i bridge.Interaction, unfound []bridge.Unfound) bri
 	return i
 }
 
-// apart tells the people whom none of some new cards reaches, and returns the cards
-// that reach any of the others. Those who may not approve are not told.
+// apart tells the people that none of the new cards reaches, and returns the
+// cards that reach any of the others. It does not tell people who may not
+// approve.
 func (t *Telling) apart(cards []int, responders []bridge.Responder, groups []string) (at []int) {
 	names := Names(responders, nil)
 	for _, g := range groups {
@@ -75,7 +76,7 @@ func (t *Telling) apart(cards []int, responders []bridge.Responder, groups []str
 	return at
 }
 
-// reaching returns the cards that reach one of some accounts.
+// reaching returns the cards that reach one of the given accounts.
 func (t *Telling) reaching(cards []int, accounts []bridge.Responder) (on []int) {
 	for _, n := range cards {
 		if slices.ContainsFunc(accounts, func(a bridge.Responder) bool { return t.reaches(t.next.Destinations[n], a) }) {
@@ -85,8 +86,8 @@ func (t *Telling) reaching(cards []int, accounts []bridge.Responder) (on []int) 
 	return on
 }
 
-// Widened tells the people who may answer an amended request, and could not answer it
-// before.
+// Widened tells the people who may answer an amended request, but could not
+// answer it before.
 func (t *Telling) Widened(was bridge.Interaction) {
 	if t.directory == nil {
 		return
@@ -100,7 +101,8 @@ func (t *Telling) Widened(was bridge.Interaction) {
 	t.apart(cards, responders, bridge.Missing(was.Groups, t.next.Groups))
 }
 
-// Tells reports whether the last act that asked people still tells any of them.
+// Tells reports whether the last step that asked people still tells any of
+// them.
 func Tells(told []bridge.Told, failures map[int]string) bool {
 	last := 0
 	for _, t := range told {
@@ -111,7 +113,8 @@ func Tells(told []bridge.Told, failures map[int]string) bool {
 	})
 }
 
-// Hurry makes the next step due at once if no one is told who could answer before it.
+// Hurry makes the next step due at once if it has told no one who could answer
+// before that step.
 func Hurry(a *bridge.Amendment, r bridge.Record) {
 	steps := a.Interaction.Steps
 	if !Tells(a.Interaction.Told, r.Failures) && r.Step < len(steps) && steps[r.Step].GiveUp == "" {
@@ -119,7 +122,8 @@ func Hurry(a *bridge.Amendment, r bridge.Record) {
 	}
 }
 
-// WithoutMessage returns who was told where, without a message that was given up.
+// WithoutMessage returns the records of told people without a message that was
+// given up.
 func (e *Notifier) WithoutMessage(i bridge.Interaction, m bridge.Reminder, why string) []bridge.Told {
 	told := slices.Clone(i.Told)
 	for n, t := range told {
@@ -139,8 +143,8 @@ func (e *Notifier) WithoutMessage(i bridge.Interaction, m bridge.Reminder, why s
 	return told
 }
 
-// LookAgain returns a request with the groups that a step did not find. A later step,
-// with the index n at the earliest, looks for them again.
+// Look returns a request with the groups that a step did not find. A later
+// step, with the index n at the earliest, looks for them again.
 func Look(i bridge.Interaction, n int, of bridge.Step, unfound []bridge.Unfound) bridge.Interaction {
 	var groups []string
 	for _, u := range unfound {

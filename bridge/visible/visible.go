@@ -124,7 +124,7 @@ func shown(rs []rune, n int) bool {
 
 // inked reports whether a character is visible on its own.
 func inked(r rune) bool {
-	return !unicode.IsOneOf(hidden, r) && unicode.IsGraphic(r) // the appearance of an unassigned character is unknown
+	return !unicode.IsOneOf(hidden, r) && unicode.IsGraphic(r) // an unassigned character has an unknown appearance
 }
 
 // Escape returns s with every character replaced that is not visible on its
@@ -160,8 +160,9 @@ func at(rs []rune, n int) rune {
 // copyright is an emoji that a joiner binds to any other.
 const copyright = "\u200d\u00a9"
 
-// Pictograph reports whether a character may be part of an emoji. It asks Unicode's
-// rules for clusters: a joiner binds only emoji, those to come included.
+// Pictograph reports whether a character may be part of an emoji. It uses
+// Unicode's rules for grapheme clusters: a joiner binds only emoji, including
+// future ones.
 func Pictograph(r rune) bool {
 	if r < 0xa9 || !inked(r) {
 		return false
@@ -171,11 +172,11 @@ func Pictograph(r rune) bool {
 	return cluster == text || skin(r)
 }
 
-// flags are the regions that have an emoji of their own, as tags.
+// flags lists the regions whose flag emoji consists of tags.
 var flags = []string{"gbeng", "gbsct", "gbwls"}
 
 // inFlag reports whether the n-th character, a tag, belongs to the flag of a
-// region. Other tags are text that no one sees.
+// region. Other tags are invisible text.
 func inFlag(rs []rune, n int) bool {
 	for n > 0 && rs[n] >= firstTag && rs[n] <= lastTag {
 		n--

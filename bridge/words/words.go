@@ -1,6 +1,7 @@
-// Package words has the sentences with which nod answers people and that more than one
-// package needs: after a click, a command or a reply, and in reminders. It decides nothing, and cards have their words
-// in package render. Start with [Recorded] and [Late].
+// Package words holds the sentences with which nod answers people, if more than
+// one package needs them: after a click, a command or a reply, and in
+// reminders. It decides nothing. The words of cards are in package render.
+// Start with [Recorded] and [Late].
 package words
 
 import (
@@ -16,9 +17,9 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// StillWaiting returns the text of a reminder that is sent now, which follows the
-// names of those whom it mentions. It names the deadline too, because it stays next
-// to the card.
+// StillWaiting returns the text of a reminder that is sent now, without the
+// names of the mentioned people before it. It also states the deadline, because
+// the reminder stays next to the card.
 func StillWaiting(r bridge.Record, now time.Time) string {
 	act := "answer"
 	if r.Interaction.Kind == bridge.KindApproval {
@@ -28,7 +29,7 @@ func StillWaiting(r bridge.Record, now time.Time) string {
 	return timeLeft(deadline.Sub(now)) + " left to " + act + " (until " + render.When(deadline) + "): " + About(r)
 }
 
-// timeLeft returns a time for people, who need no seconds of a long one.
+// timeLeft returns a duration for people. A long one has no seconds.
 func timeLeft(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -39,8 +40,8 @@ func timeLeft(d time.Duration) string {
 	return bridge.Brief(max(d, 0))
 }
 
-// About names a request in a notification by its headline, of which the route
-// may show only a part.
+// About names a request in a notification by its headline. The route may hide a
+// part of it.
 func About(r bridge.Record) string {
 	switch i := r.Interaction; {
 	case i.Preview == bridge.PreviewNone:
@@ -70,7 +71,7 @@ func Short(s string) string {
 	return s
 }
 
-// Replies to clicks of which nothing was recorded.
+// Replies to clicks that were not recorded.
 const (
 	Forged  = "This control does not belong to this request. Nothing was recorded."
 	Unknown = "nod no longer has this request. Nothing was recorded."
@@ -84,7 +85,8 @@ func forbidden(i bridge.Interaction) string {
 	return "You may not answer this request. Nothing was recorded. Responders: " + Responders(i) + "."
 }
 
-// NotYours is the reply to the submission of what another person chose.
+// NotYours is the reply to a person who submits the selection of another
+// person.
 func NotYours(a bridge.Actor) string {
 	return "The card showed the choice of " + bridge.OneLine(a.Display()) + ". It now shows yours: check it and click again."
 }
@@ -194,8 +196,9 @@ func Closed(r bridge.Record) string {
 // VotedBefore is the reply to a repeated vote.
 const VotedBefore = "Your vote is already recorded. Someone else has to respond as well."
 
-// maxShow and maxShowInput bound the prompt and the input of a shown request, in
-// bytes: one platform takes 2,000 characters, and the rest of the reply is short.
+// maxShow and maxShowInput limit the prompt and the input of a shown request,
+// in bytes. A platform accepts 2,000 characters, and the rest of the reply is
+// short.
 const (
 	maxShow      = 400
 	maxShowInput = 1000
@@ -236,8 +239,8 @@ func Describe(r bridge.Record) string {
 	return strings.Join(lines, "\n")
 }
 
-// inputOf returns the input of an approval as its card shows it: line by line, so
-// that people read what will run.
+// inputOf returns the input of an approval in the form of its card: line by
+// line, so that people read the text that will run.
 func inputOf(a bridge.Approval) string {
 	var b strings.Builder
 	for _, block := range render.Input(a) {
@@ -260,7 +263,7 @@ func cutBytes(s string, n int) string {
 	return s[:n] + "… (" + strconv.Itoa(len(s)-n) + " more bytes on its card)"
 }
 
-// Problem is the reply to typed text that has to be corrected.
+// Problem is the reply to typed text that needs a correction.
 func Problem(problem string) bridge.Verdict {
 	return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: problem, Problems: map[int]string{bridge.TypedProblem: problem}}
 }

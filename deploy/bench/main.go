@@ -1,9 +1,9 @@
 // Command bench measures nod, and compares it with limits and with other
-// systems in the same run on the same machine. It is a module of its own, so
-// that nod links neither the benchmark nor the systems. Most rows measure the
+// systems in the same run on the same machine. It is a separate module, so that
+// nod links neither the benchmark nor the systems. Most rows measure the
 // packages of nod that this program links; rows about a daemon measure the
-// program of -nod. It does not compare two builds, which package pairs does.
-// Start with package measure, which has the rows.
+// program of -nod. Package pairs compares two builds. Start with package
+// measure, which has the rows.
 package main
 
 import (
@@ -93,7 +93,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.BoolVar(&s.peers, "peers", false, "measure other systems, too")
 	f.BoolVar(&s.scale, "scale", false, "measure how cycles scale with pending requests, Redis Cluster and several daemons")
 	if f.Parse(args) != nil {
-		return s, flag.ErrHelp // it has printed the error
+		return s, flag.ErrHelp // flag has printed the error
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unknown command %q", f.Arg(0))
@@ -138,8 +138,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return measure.Print(stdout, results)
 }
 
-// printScale prints how cycles scale, each line as soon as it is measured unless
-// the output is JSON.
+// printScale prints how cycles scale. It prints each line as soon as it is
+// measured, unless the output is JSON.
 func (s settings) printScale(ctx context.Context, w io.Writer) error {
 	lines := []measure.Scaled{}
 	if !s.json {

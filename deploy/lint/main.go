@@ -1,7 +1,7 @@
 // Command lint checks the deployment files with the libraries of the tools that
-// read them: the chart with Helm, what it renders with the types of Kubernetes,
-// and the compose files with Compose. It is a separate module, so that nod does
-// not depend on these libraries.
+// read them: the chart with Helm, the rendered manifests with the types of
+// Kubernetes, and the compose files with Compose. It is a separate module, so
+// that nod does not depend on these libraries.
 //
 // With -queries, it prints the queries of the dashboard for promtool.
 package main
@@ -75,7 +75,7 @@ affinity: {nodeAffinity: {}}
 imagePullSecrets: [{name: pull}]
 `
 
-// shown are parts of the chart's manifests with everything enabled.
+// shown lists parts of the chart's manifests with everything enabled.
 var shown = []string{
 	"serviceAccountName: robot", "kind: ServiceAccount\nmetadata:\n  name: robot", "name: approvals-config", "app.kubernetes.io/name: approver",
 	"key: NOD_METRICS_TOKEN}\n", "credentials: {name: nod, key: NOD_METRICS_TOKEN}", "release: prometheus", "interval: 30s",
@@ -98,7 +98,8 @@ func lintChart(root string) error {
 	return errors.Join(plain, lintParts(dir), lintRestarts(dir))
 }
 
-// lintParts renders the chart with everything enabled, and without an account.
+// lintParts renders the chart with everything enabled, and without a service
+// account.
 func lintParts(dir string) error {
 	var all map[string]any
 	if err := yaml.Unmarshal([]byte(everything), &all); err != nil {

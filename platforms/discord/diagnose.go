@@ -63,7 +63,7 @@ type doctor struct {
 	api    *api
 	people *people
 	name   string
-	key    ed25519.PublicKey // of HTTP mode; nil in gateway mode
+	key    ed25519.PublicKey // for HTTP mode; nil in gateway mode
 }
 
 // invite returns the URL that adds the bot to a server.

@@ -61,8 +61,8 @@ type Platform struct {
 	poster   *poster
 	people   *people
 	commands *commands
-	gateway  *gateway  // of gateway mode
-	endpoint *endpoint // of HTTP mode; nil in gateway mode
+	gateway  *gateway  // only in gateway mode
+	endpoint *endpoint // only in HTTP mode; otherwise nil
 	doctor   doctor
 	api      *api
 	seen     platforms.Seen // interactions

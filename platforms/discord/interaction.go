@@ -24,7 +24,7 @@ type interaction struct {
 		Flags discordgo.MessageFlags `json:"flags"`
 	} `json:"message"`
 	Data struct {
-		Name    string `json:"name"` // of a command
+		Name    string `json:"name"` // name of a command
 		Options []struct {
 			Name    string `json:"name"`
 			Options []struct {

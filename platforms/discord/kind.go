@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// Settings are those of a Discord application. It is used if bot_token is set.
+// Settings holds the settings of a Discord application. nod uses it if
+// bot_token is set.
 type Settings struct {
 	// BotToken is the token of the bot.
 	//

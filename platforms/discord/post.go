@@ -75,7 +75,7 @@ func (po *poster) post(
 	}
 	ref, raw, err := po.announce(ctx, d, v, m)
 	notice := v.Record.Interaction.Kind == bridge.KindNotice
-	if notice && m.File != nil && platforms.Final(err) { // the channel takes no files
+	if notice && m.File != nil && platforms.Final(err) { // the channel does not accept files
 		if m, err = discordmsg.BuildShort(v); err == nil {
 			ref, raw, err = po.announce(ctx, d, v, m)
 		}
@@ -99,7 +99,7 @@ func completing(ref bridge.MessageRef) platforms.Turn {
 }
 
 // announce posts the message: a notice, or the text of a card's notification.
-// It also returns Discord's answer.
+// It also returns Discord's response.
 func (po *poster) announce(
 	ctx context.Context, d bridge.Destination, v bridge.View, m discordmsg.Message,
 ) (bridge.MessageRef, json.RawMessage, error) {

@@ -124,7 +124,7 @@ func (ib *inbound) replied(ctx context.Context, m heard, bot string) func(contex
 	case v.Note == "" && v.Kind == "" && m.toBot(bot):
 		v.Note = bridge.NoteToBot
 	}
-	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
+	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card will show the answer soon
 		return nil
 	}
 	return func(ctx context.Context) {

@@ -1,6 +1,7 @@
-// Package kinds lists the kinds of platforms that nod can connect. What a kind is
-// belongs in package platforms, and the code of each in its own package, so a new
-// platform is a package and a line here. Start with All.
+// Package kinds lists the kinds of platforms that nod can connect. The
+// definition of a kind belongs in package platforms, and the code of each kind
+// in its own package, so a new platform is a package and a line here. Start
+// with All.
 package kinds
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/platforms/telegram"
 )
 
-// All are the kinds, in the order in which nod names them.
+// All lists the kinds in the order in which nod names them.
 var All = []platforms.Kind{slack.Kind, discord.Kind, telegram.Kind}
 
 // Names returns the names of all kinds.

@@ -92,8 +92,8 @@ func reportScopes(r *platforms.Report, have []string, needs bridge.Needs) {
 }
 
 // isDirect reports whether a destination is a person or a direct message. The
-// ID of a person begins with U, or with W in an Enterprise Grid, and that of a
-// direct message with D.
+// ID of a person starts with U, or with W in an Enterprise Grid. The ID of a
+// direct message starts with D.
 func isDirect(d bridge.Destination) bool {
 	return d.Channel != "" && strings.Contains("UWD", d.Channel[:1])
 }

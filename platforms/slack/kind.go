@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// Settings are those of a Slack workspace. It is used if bot_token is set. Set
-// app_token for Socket Mode or signing_secret for HTTP mode, not both.
+// Settings holds the settings of a Slack workspace. nod uses it if bot_token is
+// set. Set app_token for Socket Mode or signing_secret for HTTP mode, not both.
 type Settings struct {
 	// BotToken is the bot token of the Slack app (xoxb-…).
 	//

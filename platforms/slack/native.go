@@ -121,7 +121,7 @@ func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 	switch {
 	case platforms.Is(err, platforms.AboutLimit):
 		n.busy = time.Now().Add(max(time.Second, bridge.PublicError(err).RetryAfter))
-	case platforms.Is(err, platforms.AboutFeature, platforms.AboutPermission): // of the app
+	case platforms.Is(err, platforms.AboutFeature, platforms.AboutPermission): // a limitation of the app
 		n.until = time.Now().Add(nativeRetry)
 	case platforms.AboutOf(err) == "" || platforms.Is(err, platforms.AboutService):
 		n.busy = time.Now().Add(nativeAgain)

@@ -77,7 +77,7 @@ func (i inbound) message(ctx context.Context, e event) func(context.Context) {
 	if v.Kind == "" && v.Note == "" && standing == "" && toBot && i.seen.First(e.Channel+" "+m.TS, seenFor) {
 		v.Note = bridge.NoteToBot
 	}
-	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card shows the answer in a moment
+	if v.Note == "" || v.Kind == bridge.VerdictSettled { // the card will show the answer soon
 		return nil
 	}
 	c := bridge.Click{Actor: bridge.Actor{Platform: i.name, User: m.User}, Ref: bridge.MessageRef{Channel: e.Channel, Thread: m.Thread}}
@@ -144,6 +144,6 @@ func moment(ts string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	micros, _ := strconv.ParseInt(fraction, 10, 64) // a second without a fraction means its beginning
+	micros, _ := strconv.ParseInt(fraction, 10, 64) // a second without a fraction stands for its start
 	return time.Unix(s, micros*1000)
 }

@@ -38,7 +38,7 @@ type socket struct {
 // client is a running Socket Mode client.
 type client struct {
 	stop  context.CancelFunc
-	ready chan int   // receives the number of connections that Slack counts
+	ready chan int   // receives Slack's count of connections
 	ended chan error // receives nil if the client has stalled and must be replaced
 	once  bool       // the client has been ready once
 }

@@ -41,8 +41,9 @@ func newClient(o Options, chats *chats, health *platforms.HealthBox, log *slog.L
 	c := &client{
 		token: o.Token, endpoint: tgbotapi.APIEndpoint, http: o.HTTPClient, chats: chats, health: health, log: log,
 	}
-	// 20 messages and edits a minute in a group, one a second in a private
-	// chat, 30 a second in all: core.telegram.org/bots/faq.
+	// Telegram allows 20 messages and edits per minute in a group, one per
+	// second in a private chat, and 30 per second in total:
+	// core.telegram.org/bots/faq.
 	pace := platforms.Pace{
 		Platform: o.Name, Turns: o.Turns, Off: o.NoPacing, Log: log,
 		Channel: []bridge.Limit{{Line: "chat ", Calls: 20, Period: time.Minute}},
@@ -75,9 +76,9 @@ type answer struct {
 // maxAnswer limits the size of an answer: a hundred updates, each with a message.
 const maxAnswer = 8 << 20
 
-// threaded makes a call, and again without the topic if Telegram does not take a reply or
-// an ephemeral reply there: a group can turn its topics off, and a reply then belongs to
-// its original.
+// threaded makes a call, and repeats it without the topic if Telegram refuses a
+// reply or an ephemeral reply there. A group can turn its topics off, and a
+// reply then belongs to its original.
 func threaded(params tgbotapi.Params, call func(tgbotapi.Params) error) error {
 	err := call(params)
 	follows := params["reply_parameters"] != "" || params["ephemeral_message_parameters"] != ""
@@ -149,7 +150,7 @@ func (c *client) post(ctx context.Context, method, chat, kind string, body []byt
 		return platforms.NetworkError("telegram", err)
 	}
 	var a answer
-	if err := json.Unmarshal(raw, &a); err != nil { // a proxy in front of the API answered
+	if err := json.Unmarshal(raw, &a); err != nil { // a proxy in front of the API responded
 		wait, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // zero if there is none
 		return proxied(resp.StatusCode).WithWait(time.Duration(wait)*time.Second).Err(nil, "telegram: HTTP %d, and not JSON", resp.StatusCode)
 	}
@@ -166,8 +167,8 @@ func (c *client) post(ctx context.Context, method, chat, kind string, body []byt
 	return nil
 }
 
-// proxied returns the row of a response that does not come from the API, such as one
-// of a proxy.
+// proxied returns the row for a response that does not come from the API, such
+// as a response of a proxy.
 func proxied(status int) platforms.Row {
 	switch status {
 	case http.StatusTooManyRequests:
@@ -188,8 +189,8 @@ func (c *client) remove(ctx context.Context, ref bridge.MessageRef) bool {
 	return err == nil
 }
 
-// takeBack deletes a message that does not show everything, or else takes away its
-// controls.
+// takeBack deletes a message that does not show everything. If it cannot delete
+// the message, it removes the controls.
 func (c *client) takeBack(ctx context.Context, ref bridge.MessageRef, m telegrammsg.Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()

@@ -48,7 +48,7 @@ func parseCommand(text string) (command, bool) {
 	return command{name, bot, rest}, slash && known
 }
 
-// commands carries out what people type as commands.
+// commands runs the commands that people type.
 type commands struct {
 	client  *client
 	chats   *chats
@@ -85,8 +85,8 @@ func (cs *commands) run(
 	}, nil
 }
 
-// link returns the address of the person's own chat with the bot, in
-// parentheses, or nothing if it is not known.
+// link returns the address of the person's private chat with the bot, in
+// parentheses, or nothing if the address is not known.
 func (cs *commands) link(ctx context.Context) string {
 	name, err := cs.self(ctx)
 	if err != nil || name == "" {

@@ -17,7 +17,7 @@ import (
 // upload is lost, people still see the text once.
 type files struct{ client *client }
 
-// placeholderMark begins the recorded channel of a message that may still be a
+// placeholderMark starts the recorded channel of a message that may still be a
 // placeholder. Daemons that know only complete files do not find it in the chat
 // of the card, and send the file themselves. A complete file is recorded again
 // under its chat.

@@ -10,7 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// Settings are those of a Telegram bot. It is used if bot_token is set.
+// Settings holds the settings of a Telegram bot. nod uses it if bot_token is
+// set.
 type Settings struct {
 	// BotToken is the token of the bot, from @BotFather.
 	//
@@ -22,7 +23,7 @@ type Settings struct {
 	//
 	// Example: https://nod.example.com/telegram/webhook
 	WebhookURL string `yaml:"webhook_url"`
-	// APIURL is the address of a Bot API server of your own, which replaces
+	// APIURL is the address of your own Bot API server, which replaces
 	// https://api.telegram.org.
 	//
 	// Example: http://127.0.0.1:8081

@@ -235,7 +235,7 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 		}
 		w.Header().Set("Content-Length", "0") // the response is complete at once
 		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush() // before anything is said; a recorder in a test cannot
+		_ = http.NewResponseController(w).Flush() // before any text is sent; a recorder in a test cannot flush
 		if then != nil {
 			then(ctx)
 		}

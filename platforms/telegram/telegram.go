@@ -42,9 +42,9 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Platform is one Telegram bot. It implements bridge.Platform by its parts:
-// the receiver takes the updates and the inbound handles them, the poster
-// sends and edits cards, and the client makes every call to Telegram.
+// Platform is one Telegram bot. Its parts implement bridge.Platform: the
+// receiver takes the updates and the inbound handles them, the poster sends and
+// edits cards, and the client makes every call to Telegram.
 type Platform struct {
 	name      string
 	exclusive string // see ExclusiveKey

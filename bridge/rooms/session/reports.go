@@ -84,9 +84,9 @@ func (s reported) status() bridge.SessionStatus {
 	return s.SessionStatus
 }
 
-// PutReport merges a report into the status of a session, and returns the status and
-// whether people have to see the change at once. It returns CodeNotFound for an Update of
-// an unknown session.
+// PutReport merges a report into the status of a session, and returns the
+// status. It reports whether people must see the change at once. It returns
+// CodeNotFound for an Update of an unknown session.
 func (rs *Reports) PutReport(ctx context.Context, agent, session string, r bridge.SessionReport) (bridge.SessionStatus, bool, error) {
 	var urgent bool
 	s, err := rs.update(ctx, agent, session, r.Update, func(s *reported, now time.Time) { urgent = s.merge(r, now) })
@@ -148,7 +148,8 @@ func (rs *Reports) PutSessionMessage(ctx context.Context, agent, session string,
 	return err == nil, err
 }
 
-// Reported returns the status of a session. It returns false if there is none.
+// Reported returns the status of a session. It returns false if the session is
+// unknown.
 func (rs *Reports) Reported(ctx context.Context, agent, session string) (bridge.SessionStatus, bool, error) {
 	if session == "" {
 		return bridge.SessionStatus{}, false, nil

@@ -1,6 +1,6 @@
-// Package session is the room of agent sessions: what an agent reports about one, late
-// answers and messages of people to it, and stops. It opens no requests of its own but
-// the message that shows a session. Start with [Room.Messages], [Room.Stop] and
+// Package session is the room of agent sessions: the reports of agents, late
+// answers, messages of people, and stops. The only request that it opens is the
+// message that shows a session. Start with [Room.Messages], [Room.Stop] and
 // [Room.Report].
 package session
 
@@ -26,7 +26,7 @@ type Room struct {
 	noter    *noter
 	reporter *reporter
 	statuses *statuses
-	history  bridge.Histories // nil if there is none
+	history  bridge.Histories // may be nil
 	agents   map[string]bridge.Agent
 }
 
@@ -67,8 +67,8 @@ func (se *Room) Messages(ctx context.Context, agent, session string) ([]bridge.M
 	return out[:min(len(out), messageBatch)], err
 }
 
-// Acknowledge deletes the messages of a session through the given one. Their
-// cards and authors are then told that the agent has them.
+// Acknowledge deletes the messages of a session through the given one. It then
+// tells cards and authors that the agent has them.
 func (se *Room) Acknowledge(ctx context.Context, agent, session, through string) error {
 	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
 	if err == nil {

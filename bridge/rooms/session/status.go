@@ -12,32 +12,32 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// Delays of the updates of a session's message. Reports that follow each other
-// closely become one update.
+// Delays of the updates of a session's message. Reports in quick succession
+// become one update.
 const (
-	statusDelay = 300 * time.Millisecond // of a change that people wait for
-	stepDelay   = 5 * time.Second        // of a further step
+	statusDelay = 300 * time.Millisecond // for a change that people wait for
+	stepDelay   = 5 * time.Second        // for a further step
 )
 
-// maxListed is the number of pending requests that a session's message can
-// count. It names only a few.
+// maxListed is the maximum number of pending requests that a session's message
+// counts. It names only a few of them.
 const maxListed = 20
 
-// maxTallied is the number of requests of a session whose decisions its message
-// counts.
+// maxTallied is the maximum number of requests whose decisions a session's
+// message counts.
 const maxTallied = 100
 
-// statuses reads what agents report about their sessions, and updates the
-// messages that show it.
+// statuses reads the reports of agents about their sessions, and updates the
+// messages that show them.
 type statuses struct {
 	reports *Reports
 	stops   *Stops
 	records core.Interactions
-	history bridge.Histories // nil if there is none
+	history bridge.Histories // may be nil
 	log     *slog.Logger
 }
 
-// Show adds what the agent has reported about the session of a record.
+// Show adds the agent's report about the session of a record.
 func (se *Room) Show(ctx context.Context, r bridge.Record, destination int, v *bridge.View) error {
 	if r.Interaction.Session == "" {
 		return nil
@@ -53,7 +53,7 @@ func (se *Room) Show(ctx context.Context, r bridge.Record, destination int, v *b
 			continue
 		}
 		at, err := se.engine.Link(ctx, sv.Pending[n], d.Platform, []string{d.Channel})
-		if err != nil { // the message is worth more than the link
+		if err != nil { // the message is more important than the link
 			se.statuses.log.Warn("pending request not linked", "id", sv.Pending[n].Interaction.ID, "error", err)
 		}
 		sv.Links = append(sv.Links, at)
@@ -62,7 +62,8 @@ func (se *Room) Show(ctx context.Context, r bridge.Record, destination int, v *b
 	return nil
 }
 
-// Shown updates the message of the session of a request whose card was drawn.
+// Shown updates the message of a session after the card of one of its requests
+// was drawn.
 func (se *Room) Shown(ctx context.Context, i bridge.Interaction) { se.statuses.changed(ctx, i) }
 
 // view returns the data of a session that the messages of a record show. It
@@ -91,7 +92,7 @@ func (st *statuses) view(ctx context.Context, r bridge.Record) (*bridge.SessionV
 	return v, err
 }
 
-// decided counts what people decided in the newest requests of a session.
+// decided counts the decisions on the newest requests of a session.
 func (st *statuses) decided(ctx context.Context, agent, session string) (bridge.Tally, error) {
 	var t bridge.Tally
 	if st.history == nil {

@@ -89,8 +89,9 @@ func (se *Room) steerable(ctx context.Context, s *bridge.Steering) ([]bridge.Int
 	return found, err
 }
 
-// maySteer returns an error unless the author of a message may answer one of the
-// requests of its session. Notices count only if there is nothing else.
+// maySteer returns an error unless the author of a message may answer one of
+// the requests of its session. Notices count only if the session has no other
+// requests.
 func (se *Room) maySteer(ctx context.Context, s bridge.Steering, requests []bridge.Interaction) error {
 	asked := slices.DeleteFunc(slices.Clone(requests), func(i bridge.Interaction) bool { return i.Kind == bridge.KindNotice })
 	if len(asked) == 0 {
@@ -136,8 +137,8 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	return s, err
 }
 
-// Take returns the messages of people that wait for a session, oldest first, and
-// reserves them for a reader. There are none for a stopped session.
+// Take returns the waiting messages of people for a session, oldest first, and
+// reserves them for a reader. It returns none for a stopped session.
 func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
 	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
 	if err != nil || stopped {
@@ -153,7 +154,7 @@ func (se *Room) Took(ctx context.Context, agent, session, through string) error 
 	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
 }
 
-// Ended tells the authors of messages that wait for a session that it has ended.
+// Ended tells the authors of waiting messages that the session has ended.
 func (se *Room) Ended(ctx context.Context, agent, session string) error {
 	return se.endSteerings(ctx, agent, session, "", bridge.FateEnded)
 }

@@ -50,7 +50,8 @@ func (st *stopper) stop(ctx context.Context, s bridge.Stop) (bridge.Stop, error)
 	return got, st.stopped(ctx, got)
 }
 
-// stopped cancels the pending requests of a stopped session, and shows that it is stopped.
+// stopped cancels the pending requests of a stopped session, and shows the
+// stop.
 func (st *stopper) stopped(ctx context.Context, s bridge.Stop) error {
 	err := st.cancelPending(ctx, s)
 	st.statuses.refresh(ctx, s.Agent, s.Session, 0)
@@ -87,9 +88,9 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	return nil
 }
 
-// Open refuses a request of a stopped session, unless it is denied anyway. Almost no session
-// is stopped, so this is a condition of the opening first. If it does not hold, Open reads
-// the stop.
+// Open refuses a request of a stopped session, unless it is denied anyway.
+// Almost no session is stopped, so Open first makes this a condition of the
+// opening. If the condition does not hold, it reads the stop.
 func (se *Room) Open(ctx context.Context, d *engine.Draft) error {
 	i := d.Interaction
 	if i.Session == "" || i.Kind == bridge.KindNotice || d.Response != nil && d.Response.State == bridge.StateDenied {
@@ -115,8 +116,9 @@ func denies(r bridge.Record) bool {
 	return r.State == bridge.StateDenied && r.Response.Stop && r.Response.Actor != nil && r.Interaction.Session != ""
 }
 
-// Also stops the session of a request that is denied with a stop, in the change that stores
-// the denial. The limit of stopped sessions does not apply: a denial always counts.
+// Also adds the stop of a session to the change that stores a denial with a
+// stop. The limit of stopped sessions does not apply, because a denial always
+// counts.
 func (se *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
 	if !denies(r) {
 		return broker.Change{}, nil
@@ -170,8 +172,8 @@ func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string
 	return out, err
 }
 
-// StopAll stops every session of ListFor that is not stopped, and returns those
-// that it stopped.
+// StopAll stops every session of ListFor that is not stopped, and returns these
+// sessions.
 func (se *Room) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, error) {
 	all, err := se.ListFor(ctx, by)
 	if err != nil {
@@ -240,7 +242,7 @@ func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session stri
 	return nil, bridge.Errorf(bridge.CodeNotFound, "stopped session %q not found", session).WithHint("list the sessions with nod sessions list")
 }
 
-// StoppedAfter reports whether a session of this name was stopped after something
+// StoppedAfter reports whether a session of this name was stopped after a text
 // was written.
 func (se *Room) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
 	all, err := se.stops.All(ctx, "")
@@ -248,7 +250,8 @@ func (se *Room) StoppedAfter(ctx context.Context, session string, at time.Time) 
 }
 
 // resume ends a stop if the actor may answer a request of the session. It
-// reports whether it did, and whether the actor may read one.
+// reports whether it ended the stop, and whether the actor may read a request
+// of the session.
 func (se *Room) resume(ctx context.Context, by bridge.Actor, s bridge.Stop) (done, sees bool, err error) {
 	requests, err := se.requests(ctx, s.Agent, s.Session)
 	if err != nil {
@@ -284,7 +287,7 @@ func (se *Room) sees(ctx context.Context, who bridge.Actor, requests []bridge.In
 }
 
 // answers reports whether an actor may answer one of the requests of a stopped
-// session. If none is kept, the responders of its route may.
+// session. If nod has none of its requests, the responders of its route may.
 func (se *Room) answers(ctx context.Context, who bridge.Actor, s bridge.Stop, requests []bridge.Interaction) bool {
 	if len(requests) == 0 {
 		route := se.engine.Routes()[cmp.Or(s.Route, bridge.DefaultRoute)] // empty if the route no longer exists

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Stops keeps which sessions are stopped. It is safe for concurrent use.
+// Stops stores the stopped sessions. It is safe for concurrent use.
 type Stops struct{ db documents.DB }
 
 // NewStops returns the stops in a database.
@@ -27,8 +27,10 @@ func sessionEvent(kind bridge.EventType, agent, session string, by bridge.Actor)
 	return life.Entry(kind, "", life.Life{Agent: agent, Session: session}, "", string(raw), "")
 }
 
-// stopping returns the change that stops a session, with an entry of the audit log, and the
-// stop that applies after it: that of the first caller, for which the change is empty.
+// stopping returns the change that stops a session, with an entry of the audit
+// log, and the stop that is then in effect. If another caller has already
+// stopped the session, the change is empty, and the stop is that of the first
+// caller.
 func (ss *Stops) stopping(ctx context.Context, s bridge.Stop, entries []broker.Entry) (broker.Change, bridge.Stop, error) {
 	name := life.Owner(s.Agent, s.Session)
 	was, d, err := stopDocs.Get(ctx, ss.db, name)

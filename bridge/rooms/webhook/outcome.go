@@ -1,7 +1,7 @@
-// Package webhook is the room that tells others how requests ended: webhooks, as Standard
-// Webhooks (standardwebhooks.com) specifies, and requesters in a direct message. What
-// becomes due is decided when a request is opened and closed, and jobs carry it out.
-// Start with [Room.Work].
+// Package webhook is the room that reports outcomes: to webhooks, in the format
+// of Standard Webhooks (standardwebhooks.com), and to requesters, in a direct
+// message. The jobs are created when a request is opened and closed. Start with
+// [Room.Work].
 package webhook
 
 import (
@@ -52,7 +52,7 @@ func New(e *engine.Engine, o engine.Options, hooks []bridge.Webhook) *Room {
 	return h
 }
 
-// Open notes the webhooks that receive the outcome of a request.
+// Open records the webhooks that receive the outcome of a request.
 func (h *Room) Open(_ context.Context, d *engine.Draft) error {
 	for _, w := range h.hooks {
 		if w.Wants(d.Interaction.Agent) {

@@ -41,7 +41,7 @@ type HookOptions struct {
 	Client *http.Client
 }
 
-// Hook is one receiver. It implements bridge.Webhook.
+// Hook is a receiver of outcomes. It implements bridge.Webhook.
 type Hook struct {
 	name, url string
 	keys      [][]byte

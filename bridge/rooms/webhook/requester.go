@@ -8,8 +8,8 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// tell sends one direct message to the requester of a closed request. A message
-// that no platform takes is not repeated.
+// tell sends a direct message to the requester of a closed request. If no
+// platform accepts the message, it is not repeated.
 func (h *Room) tell(ctx context.Context, r bridge.Record) error {
 	i := r.Interaction
 	if h.directory == nil || !news(r) {
@@ -45,8 +45,8 @@ func (h *Room) tell(ctx context.Context, r bridge.Record) error {
 	return nil
 }
 
-// news reports whether the requester does not know yet how a request ended:
-// people were asked, and someone else closed it.
+// news reports whether the outcome is new to the requester: people were asked,
+// and someone else closed the request.
 func news(r bridge.Record) bool {
 	asked := len(r.Messages)+len(r.Failures) > 0
 	if !asked || r.State == bridge.StateSuperseded || r.Response == nil {

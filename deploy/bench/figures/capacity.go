@@ -7,14 +7,14 @@ import (
 	"github.com/nodbridge/nod/deploy/bench/measure"
 )
 
-// figures holds the rows from which the tables on capacity are computed.
+// figures holds the rows from which the capacity tables are computed.
 type figures struct {
 	idle        measure.Result // MiB of a daemon
 	http        measure.Result // KiB of a daemon for each caller over HTTP
-	socket      measure.Result // the same over a WebSocket
+	socket      measure.Result // cycles over a WebSocket
 	request     measure.Result // KiB of Redis for each request, without its text
 	overHTTP    measure.Result // cycles
-	cycles      measure.Result // of the broker package
+	cycles      measure.Result // cycles of the broker package
 	connections measure.Result
 	redisCores  measure.Result // while many wait
 	cores       measure.Result
@@ -48,8 +48,8 @@ func newFigures(results []measure.Result) (figures, error) {
 	return f, nil
 }
 
-// perSecond returns the number of operations for which the processor time of one
-// core suffices.
+// perSecond returns the number of operations per second that one core can
+// process.
 func perSecond(micros float64) string { return round(1e6 / micros) }
 
 // round formats a number with two significant digits and commas.
@@ -114,8 +114,8 @@ func (f figures) table(pending int) string {
 
 const (
 	workday = 8 * 3600 // s
-	peak    = 10       // of the mean of a workday
-	halfUse = 0.5      // of a core, so that a peak does not queue
+	peak    = 10       // multiple of the mean of a workday
+	halfUse = 0.5      // share of a core, so that a peak does not queue
 )
 
 // load returns the table of requests per day.

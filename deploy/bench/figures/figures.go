@@ -1,7 +1,6 @@
 // Package figures copies the results of a benchmark into the documentation, so
-// that the tables and their figures are those of one run. It takes the JSON
-// output of bench, and that of bench -scale. It only replaces what is between
-// its marks.
+// that all tables show the same run. It reads the JSON output of bench and of
+// bench -scale. It replaces only the text between its marks.
 package figures
 
 import (
@@ -33,7 +32,7 @@ func Run(args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	docs := flags.String("docs", "docs", "`directory` of the documentation")
 	if flags.Parse(args) != nil {
-		return flag.ErrHelp // it has printed the error
+		return flag.ErrHelp // flag has printed the error
 	}
 	if flags.NArg() != 2 {
 		return errors.New("usage: bench figures [-docs DIR] RUN.json SCALE.json")
@@ -95,7 +94,7 @@ func (o output) scaling() string {
 	return b.String() + "```\n"
 }
 
-// fill replaces what is between the marks of a page.
+// fill replaces the text between the marks of a page.
 func fill(path string, parts map[string]string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -9,26 +9,26 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// handBatch is the maximum number of transactions in a pipeline. It is that of
-// the broker's queue.
+// handBatch is the maximum number of transactions in a pipeline. The broker's
+// queue has the same limit.
 const handBatch = 256
 
-// byHand does the durable work of a cycle without a broker: plain commands in
-// MULTI/EXEC, which decide nothing. Like the broker, it sends the transactions
-// of many callers together.
+// byHand does the durable work of a cycle without a broker, with plain commands
+// in MULTI/EXEC that make no decision. Like the broker, it sends the
+// transactions of many callers together.
 type byHand struct {
 	client redis.UniversalClient
 	calls  chan transaction
 }
 
-// transaction is the commands of one call. Their replies, which come with EXEC,
-// are not read.
+// transaction holds the commands of one call. Their replies, which come with
+// EXEC, are not read.
 type transaction struct {
 	commands func(context.Context, redis.Pipeliner)
 	done     chan error
 }
 
-// send sends what is waiting, one pipeline after another, until ctx ends.
+// send sends waiting transactions, one pipeline at a time, until ctx ends.
 func (h *byHand) send(ctx context.Context) {
 	for {
 		var batch []transaction
@@ -123,7 +123,7 @@ func (b *harness) handCycles(ctx context.Context, callers int) (float64, error) 
 	run, stop := context.WithCancel(ctx)
 	h := &byHand{client, make(chan transaction, handBatch)}
 	ended := make(chan struct{}, 2)
-	for range cap(ended) { // one sends while the other waits for replies, as in the broker
+	for range cap(ended) { // one pipeline is sent while another waits for replies, as in the broker
 		go func() { h.send(run); ended <- struct{}{} }()
 	}
 	rate, err := b.repeat(ctx, callers, h.cycle(b))

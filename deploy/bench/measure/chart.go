@@ -25,7 +25,7 @@ func Chart(results []Result) []byte {
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`)
 	var ratios bytes.Buffer // drawn over the line of the goals
 	room := float64(chartWidth - chartLabel - 60)
-	at := func(share float64) float64 { // from a tenth of the goal to ten times
+	at := func(share float64) float64 { // from a tenth of the goal to ten times the goal
 		return chartLabel + room*(min(max(math.Log10(share), -1), 1)+1)/2
 	}
 	for n, r := range results {

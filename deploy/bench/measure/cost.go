@@ -9,11 +9,11 @@ import (
 )
 
 // Cost is the processor time of one operation of nod, in µs. Unlike a rate, it
-// hardly depends on what else the machine does.
+// hardly depends on the other load of the machine.
 type Cost struct {
-	Operation string  `json:"operation"` // what is counted, such as a cycle
-	Process   float64 `json:"process"`   // of nod and its callers, which usually are in one process
-	Redis     float64 `json:"redis"`     // of the Redis server
+	Operation string  `json:"operation"` // the counted operation, such as a cycle
+	Process   float64 `json:"process"`   // time of nod and its callers, which usually share a process
+	Redis     float64 `json:"redis"`     // time of the Redis server
 }
 
 // costs holds the costs of the operations of a measurement, by the index of the
@@ -36,7 +36,8 @@ func (b *harness) spentNow(ctx context.Context) spent {
 	}
 	var mu sync.Mutex
 	sum := 0.0
-	_ = cluster.ForEachShard(ctx, func(ctx context.Context, c *redis.Client) error { // a server that is down adds nothing
+	// a server that is down adds nothing
+	_ = cluster.ForEachShard(ctx, func(ctx context.Context, c *redis.Client) error {
 		used := redisTime(ctx, c)
 		mu.Lock()
 		defer mu.Unlock()
@@ -46,7 +47,7 @@ func (b *harness) spentNow(ctx context.Context) spent {
 	return spent{b.processTime(), sum}
 }
 
-// processTime returns the processor time of the process whose time counts.
+// processTime returns the processor time of the measured process.
 func (b *harness) processTime() time.Duration {
 	if b.pid == 0 {
 		return cpuTime()
@@ -60,7 +61,7 @@ func redisTime(ctx context.Context, c redis.UniversalClient) float64 {
 	return b.redisInfo(ctx, "cpu", "used_cpu_sys") + b.redisInfo(ctx, "cpu", "used_cpu_user")
 }
 
-// costSince notes the cost of n operations since from, until keepCost.
+// costSince records the cost of n operations since from, until keepCost.
 func (b *harness) costSince(ctx context.Context, from spent, operation string, n int) {
 	if b.costs == nil || n == 0 {
 		return
@@ -88,8 +89,8 @@ func medianCost(all []Cost) *Cost {
 	return &Cost{all[0].Operation, median(process), median(redis)}
 }
 
-// processCost sets the cost of a row whose n operations used Redis for other
-// work, too.
+// processCost sets the cost of a row whose n operations share Redis with other
+// work.
 func (b *harness) processCost(row int, operation string, used time.Duration, n int) {
 	if b.costs != nil && n > 0 {
 		b.costs.rows[row] = Cost{Operation: operation, Process: used.Seconds() * 1e6 / float64(n)}

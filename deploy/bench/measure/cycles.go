@@ -16,8 +16,8 @@ import (
 	"github.com/nodbridge/nod/bridge/core"
 )
 
-// openFor is the time for which a request is open. It is longer than a run, in
-// which requests must not expire while others are still being opened.
+// openFor is the time for which a request is open. It is longer than a run,
+// because requests must not expire while the run is still opening others.
 const openFor = 24 * time.Hour
 
 // opening returns the request that every cycle opens: a typical approval with
@@ -87,7 +87,8 @@ func (b *harness) repeat(ctx context.Context, callers int, work func(context.Con
 	}
 	used := b.spentNow(ctx)
 	first, began := done.Load(), time.Now()
-	for bridge.Pause(ctx, b.span); done.Load() == first && len(failed) == 0 && ctx.Err() == nil; { // a slow machine
+	// the machine is slow
+	for bridge.Pause(ctx, b.span); done.Load() == first && len(failed) == 0 && ctx.Err() == nil; {
 		bridge.Pause(ctx, settleAfter)
 	}
 	n, took := done.Load()-first, time.Since(began)
@@ -147,7 +148,8 @@ func (b *harness) complete(ctx context.Context, o bridge.Opening) error {
 	return err
 }
 
-// fullCycles compares cycles with all that an agent sends with plain ones.
+// fullCycles compares plain cycles with cycles that have every field that an
+// agent sends.
 func fullCycles(ctx context.Context, b *harness) ([]figures, error) {
 	value, err := b.repeat(ctx, queueCallers, b.fullCycle)
 	if err != nil {
@@ -189,7 +191,7 @@ func cyclesAgainstQueue(callers int) func(context.Context, *harness) ([]figures,
 // continue.
 func (b *harness) ratePerSecond(ctx context.Context, done *atomic.Int64) float64 {
 	began := time.Now()
-	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // a slow machine
+	for bridge.Pause(ctx, b.span); done.Load() == 0 && ctx.Err() == nil; { // the machine is slow
 		bridge.Pause(ctx, settleAfter)
 	}
 	return float64(done.Load()) / time.Since(began).Seconds()

@@ -21,10 +21,10 @@ import (
 var daemonRows = []row{{"processor time of the daemon for a cycle over HTTP, 64 callers", "µs", "a null handler with the same three calls and sizes", 5.5, true}}
 
 // daemonTime compares the processor time of a daemon for a cycle over HTTP with
-// that of a server that does nothing, at the same number of cycles per second:
-// a server with less to do would save by doing more at once. Both are processes
-// of their own, so the time of their client, which is this process, does not
-// count.
+// the time of a server that does nothing, at the same number of cycles per
+// second. At a higher rate, a server with less work would save time by
+// batching. Both are separate processes, so the time of their client, which is
+// this process, does not count.
 func daemonTime(ctx context.Context, b *harness) ([]figures, error) {
 	if timeOf(os.Getpid()) == 0 {
 		return nil, skip("this system does not tell the processor time of another process")
@@ -93,8 +93,8 @@ people: {ana: {slack: %s, token: %s}}
 routes: {default: {to: ["slack:%s"], responders: [ana]}}
 `
 
-// startDaemon starts the nod program and returns once it is ready. Its one
-// platform is emulated by this process.
+// startDaemon starts the nod program and returns once it is ready. This process
+// emulates its only platform.
 func (b *harness) startDaemon(ctx context.Context, prefix string) (*served, error) {
 	chats := sandbox.New(sandbox.Options{NoLimits: true})
 	server := httptest.NewServer(chats)
@@ -134,7 +134,7 @@ func (b *harness) startDaemon(ctx context.Context, prefix string) (*served, erro
 	}
 	d.url, d.pid = "http://"+listen, daemon.Process.Pid
 	d.stop = func() {
-		_ = daemon.Process.Kill() // it may have exited
+		_ = daemon.Process.Kill() // the daemon may have exited
 		_ = daemon.Wait()
 		endChats()
 		_ = os.RemoveAll(dir)

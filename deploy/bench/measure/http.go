@@ -40,7 +40,7 @@ func (b *harness) cyclesOverHTTP(ctx context.Context, prefix string) (float64, e
 	return b.repeat(ctx, httpCallers, s.cycle)
 }
 
-// cycle opens a request, waits for it in a call of its own, and answers it, as
+// cycle opens a request, waits for it in a separate call, and answers it, like
 // an agent and a person do over HTTP.
 func (s *installation) cycle(ctx context.Context) error {
 	rec, err := s.agent.Open(ctx, bridge.Request{Ask: bridge.Ask{
@@ -67,16 +67,16 @@ var httpRows = []row{{"memory of the daemon per caller that waits over HTTP", "K
 
 const (
 	mostHTTP    = 16   // KiB
-	waitingHTTP = 2000 // or the value of --pending, if that is less: each takes two files
+	waitingHTTP = 2000 // or the value of --pending, if that is less, because each caller uses two files
 )
 
-// parkedAfter is the time after which a daemon releases what a waiting call does
-// not need.
+// parkedAfter is the time after which a daemon releases the resources that a
+// waiting call does not need.
 const parkedAfter = 2 * time.Second
 
-// callersOverHTTP measures the memory of a daemon for each caller that waits in
-// the call with which it opened its request. It includes the callers' sockets,
-// which are in the same process, but not their clients.
+// callersOverHTTP measures the memory of a daemon per waiting caller. Each
+// caller waits in the call that opened its request. The result includes the
+// callers' sockets, which are in the same process, but not their clients.
 func callersOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 	return b.callers(ctx, (*installation).waiting)
 }
@@ -137,7 +137,7 @@ func (s *installation) waiting(ctx context.Context) (net.Conn, error) {
 
 // inUse returns the memory of this process that is in use, in bytes.
 func inUse() float64 {
-	for range 5 { // a stack shrinks by half in each collection
+	for range 5 { // each collection halves the size of a stack
 		runtime.GC()
 	}
 	var m runtime.MemStats

@@ -14,9 +14,9 @@ import (
 // row is marked.
 const mostOthers = 0.1
 
-// Machine returns one line on what a run measures: the processors, the system,
-// Go, Redis and how often it flushes, and whether the load of other processes is
-// unknown.
+// Machine returns one line about the measured machine: the processors, the
+// system, Go, Redis and how often it flushes, and whether the load of other
+// processes is unknown.
 func Machine(ctx context.Context) (string, error) {
 	addr, stop, err := ownRedis(ctx)
 	if err != nil {
@@ -42,9 +42,9 @@ func Machine(ctx context.Context) (string, error) {
 
 // load is the processor time that was used since the machine started, in ticks.
 type load struct {
-	total float64 // of the machine, with idle time
-	busy  float64 // of the machine
-	own   float64 // of this process and its descendants
+	total float64 // time of the machine, including idle time
+	busy  float64 // busy time of the machine
+	own   float64 // time of this process and its descendants
 }
 
 // loadNow returns the load. It returns false on a system without /proc.
@@ -78,7 +78,7 @@ func treeTicks() float64 {
 		pid, _ := strconv.Atoi(filepath.Base(dir)) // the pattern has only numbers
 		f := statOf(pid)
 		if f == nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		parents[pid] = int(f[0])
 		ticks[pid] = f[10] + f[11] + f[12] + f[13]
@@ -95,15 +95,15 @@ func treeTicks() float64 {
 	return sum
 }
 
-// statOf returns the fields of /proc/PID/stat from the parent on: [10] and [11]
-// are the ticks of the process, [12] and [13] those of its children that have
-// ended. It returns nil if there is no such file.
+// statOf returns the fields of /proc/PID/stat, starting with the parent. [10]
+// and [11] are the ticks of the process, [12] and [13] are the ticks of its
+// ended children. It returns nil if the file does not exist.
 func statOf(pid int) []float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return nil
 	}
-	at := strings.LastIndexByte(string(raw), ')') // a name may have spaces
+	at := strings.LastIndexByte(string(raw), ')') // a name may contain spaces
 	words := strings.Fields(string(raw)[at+1:])
 	if len(words) < 15 {
 		return nil

@@ -169,7 +169,7 @@ func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (float64, error
 	began := map[bridge.ID]time.Time{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	order := rand.Perm(len(c.ids) - 1) // the last is answered after the restart
+	order := rand.Perm(len(c.ids) - 1) // the last request is answered after the restart
 	failed := make(chan error, len(order))
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -213,7 +213,7 @@ func (b *harness) idle(ctx context.Context) (redisCores, cores float64) {
 	run, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store, DB: b.db}})
-	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
+	wg.Go(func() { _ = engine.Run(run) }) // the engine ends with run
 	defer wg.Wait()
 	defer stop()
 	bridge.Pause(ctx, b.span/2)

@@ -25,20 +25,20 @@ import (
 	store "github.com/nodbridge/nod/broker/redis"
 )
 
-// row is one line of the table: a figure of nod, and the figure that it is
-// compared with, which is a limit or was measured in the same run.
+// row is a line of the table: a figure of nod, and the figure to compare it
+// with, which is a limit or was measured in the same run.
 type row struct {
 	name, unit, against string
-	goal                float64 // of the ratio; 0 for a figure that is only shown
+	goal                float64 // goal of the ratio; 0 for a row without a goal
 	most                bool    // the ratio must be at most the goal, instead of at least
 }
 
-// figures holds the results of one row: that of nod, and the one it is compared
-// with.
+// figures holds the results of a row: the figure of nod, and the figure to
+// compare it with.
 type figures struct{ value, other float64 }
 
-// A skip is the error of a row whose figure of nod was measured, and the other
-// was not. It says why.
+// A skip is the error of a row that has a figure of nod, but no figure to
+// compare it with. Its text is the reason.
 type skip string
 
 func (s skip) Error() string { return string(s) }
@@ -64,12 +64,12 @@ type Result struct {
 	// Others is the largest share of the machine that processes outside of
 	// the benchmark used during a repeat. It is 0 on a system without /proc.
 	Others float64 `json:"others"`
-	// Busy means that this was more than a tenth of the machine.
+	// Busy means that Others exceeded a tenth of the machine.
 	Busy bool `json:"busy"`
 	// Repeats is the number of measurements. It is 1 for a slow one.
 	Repeats int `json:"repeats"`
-	// Skipped says why there is no figure to compare with. It is empty if
-	// there is one.
+	// Skipped is the reason why there is no figure to compare with. It is empty
+	// if there is one.
 	Skipped string `json:"skipped,omitempty"`
 	// Cost is the processor time of nod in the rows that count operations, and
 	// nil in the others.
@@ -80,11 +80,11 @@ type Result struct {
 type harness struct {
 	client  redis.UniversalClient
 	store   *core.Store
-	db      broker.Store // what the store is on
-	addr    string       // of the Redis server
+	db      broker.Store // database of the store
+	addr    string       // address of the Redis server
 	self    string       // program of this benchmark
 	nod     string       // program
-	pid     int          // of the process whose time counts; if 0, it is this process
+	pid     int          // ID of the measured process; if 0, it is this process
 	span    time.Duration
 	pending int // pending requests in the rows with many
 	costs   *costs
@@ -93,7 +93,7 @@ type harness struct {
 // Options configures a run.
 type Options struct {
 	Span     time.Duration // duration of each measurement
-	Repeats  int           // the result is the median
+	Repeats  int           // number of measurements; the result is the median
 	Pending  int           // pending requests in the rows with many
 	Only     string        // only rows whose name contains this
 	Peers    bool          // measure other systems, too
@@ -104,8 +104,8 @@ type Options struct {
 
 // measures returns all measurements, including those of peers if requested.
 func measures(peers bool) []measure {
-	// A row has a goal if a user would notice that nod misses it. Goals that
-	// compare nod with less work than it does would reward shortcuts.
+	// A row has a goal if a user would notice that nod misses it. A goal that
+	// compares nod with a system that does less work would reward shortcuts.
 	byHand, queue := "the same durable work by hand, in MULTI/EXEC", "a reply queue with RPUSH and BLPOP, which keeps nothing"
 	out := []measure{
 		{rows: []row{{"cycles, 64 callers", "1/s", byHand, 0, false}}, run: cyclesByHand(64)},
@@ -207,8 +207,8 @@ func benchOnce(ctx context.Context, o Options, m measure, used *costs) ([]figure
 	return b.onEmptyServer(ctx, m.run)
 }
 
-// onEmptyServer runs a measurement with a store on a Redis server of its own,
-// which gets more arguments.
+// onEmptyServer runs a measurement with a store on a separate Redis server,
+// which gets additional arguments.
 func (b *harness) onEmptyServer(
 	ctx context.Context, run func(context.Context, *harness) ([]figures, error), more ...string,
 ) ([]figures, error) {
@@ -232,7 +232,8 @@ func (b *harness) onEmptyServer(
 // ownKey signs the requests of the benchmark, and seals its documents.
 var ownKey = make([]byte, ed25519.SeedSize)
 
-// openStore opens a store whose documents have seals, and returns what it is on.
+// openStore opens a store with seals on its documents, and returns its
+// database.
 func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, broker.Store, func(), error) {
 	signer, err := proof.NewSigner(ownKey)
 	if err != nil {
@@ -285,7 +286,7 @@ func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), er
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	stop = func() {
-		_ = server.Process.Kill() // it holds no data worth keeping
+		_ = server.Process.Kill() // the server holds no data worth keeping
 		_ = server.Wait()
 		_ = os.RemoveAll(dir)
 	}

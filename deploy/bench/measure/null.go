@@ -18,7 +18,7 @@ import (
 
 // reply holds the response of a daemon to one kind of call.
 type reply struct {
-	Kind   string // as kindOf returns it
+	Kind   string // from kindOf
 	Status int
 	Header http.Header
 	Body   []byte
@@ -29,7 +29,7 @@ func kindOf(r *http.Request) string {
 	return fmt.Sprint(r.Method, " ", strings.Count(r.URL.Path, "/"))
 }
 
-// recorder keeps the reply to each kind of call.
+// recorder records the reply to each kind of call.
 type recorder struct {
 	mu      sync.Mutex
 	replies []reply
@@ -53,8 +53,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// startNull starts this program as a server that gives the replies and does
-// nothing else.
+// startNull starts this program as a server that only returns the recorded
+// replies.
 func (b *harness) startNull(ctx context.Context, replies []reply) (*served, error) {
 	raw, err := json.Marshal(replies)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *harness) startNull(ctx context.Context, replies []reply) (*served, erro
 		return nil, err
 	}
 	stop := func() {
-		_ = cmd.Process.Kill() // it may have exited
+		_ = cmd.Process.Kill() // the server may have exited
 		_ = cmd.Wait()
 	}
 	addr, err := bufio.NewReader(out).ReadString('\n')
@@ -81,9 +81,10 @@ func (b *harness) startNull(ctx context.Context, replies []reply) (*served, erro
 	return &served{url: "http://" + strings.TrimSpace(addr), pid: cmd.Process.Pid, stop: stop}, nil
 }
 
-// ServeNull reads replies from r, writes its address to w, and gives the replies
-// until ctx ends. A GET waits until a request is answered, as in a daemon, but
-// whichever that is.
+// ServeNull reads replies from r, writes its address to w, and returns the
+// replies to calls until ctx ends. Like in a daemon, a GET waits until a
+// request is answered. Unlike in a daemon, the answer to any request ends the
+// wait.
 func ServeNull(ctx context.Context, r io.Reader, w io.Writer) error {
 	var replies []reply
 	if err := json.NewDecoder(r).Decode(&replies); err != nil {
@@ -99,7 +100,7 @@ func ServeNull(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 	answered := make(chan struct{}, httpCallers)
 	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // a client that has left does not matter
+		_, _ = io.Copy(io.Discard, r.Body) // a client may have disconnected
 		switch kind := kindOf(r); {
 		case r.Method == http.MethodGet:
 			select {

@@ -27,7 +27,7 @@ type installation struct {
 	*daemon.Daemon
 	chats *sandbox.Sandbox
 	url   string
-	token string // of the agent
+	token string // token of the agent
 	agent *client.Client
 	ana   *client.Client
 	stop  func()
@@ -76,7 +76,7 @@ func (b *harness) installOn(
 	}
 	run, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = s.Serve(run, l) }) // a failure shows in the figures
+	wg.Go(func() { _ = s.Serve(run, l) }) // the figures show a failure
 	s.url = "http://" + l.Addr().String()
 	s.token = token
 	s.agent, s.ana = client.New(s.url, token, nil), client.New(s.url, anas, nil)
@@ -125,7 +125,7 @@ func (b *harness) restart(ctx context.Context, id bridge.ID) (start, first figur
 	return figures{max(0, full-none), mostStart}, figures{time.Since(began).Seconds() * 1000, mostFirst}, nil
 }
 
-// toOnePlatform leaves one destination in the default route.
+// toOnePlatform removes all but one destination from the default route.
 func toOnePlatform(c *config.Config) {
 	route := c.Routes[bridge.DefaultRoute]
 	route.To = route.To[:1]
@@ -133,9 +133,10 @@ func toOnePlatform(c *config.Config) {
 }
 
 // inbound compares a click over HTTP, from the request to the acknowledgment,
-// with the settlement only: of the same kind of request, whose card is posted, by
-// the same store, which knows the request as well. Both come after a pause, in
-// which the jobs of the posting end, and a read, which warms the connection.
+// with only the settlement of the same kind of request by the same store. The
+// store knows the request in both cases, and its card is posted. Both follow a
+// pause, in which the posting jobs end, and a read, which warms up the
+// connection.
 func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	s, err := b.install(ctx, "inbound", func(c *config.Config) {
 		s := sandboxed.Slack(c)
@@ -165,8 +166,8 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	return []figures{{median(acks), median(settles)}}, nil
 }
 
-// acknowledged returns the time in µs that a callback takes, and the processor
-// time that this process uses for it.
+// acknowledged returns the duration of a callback in µs, and the processor time
+// that this process uses for it.
 func (s *installation) acknowledged(ctx context.Context) (float64, time.Duration, error) {
 	rec, err := s.shown(ctx)
 	if err != nil {
@@ -192,7 +193,7 @@ func (s *installation) acknowledged(ctx context.Context) (float64, time.Duration
 	return float64(took.Microseconds()), used, nil
 }
 
-// settled returns the time in µs that a settlement takes.
+// settled returns the duration of a settlement in µs.
 func (s *installation) settled(ctx context.Context) (float64, error) {
 	rec, err := s.shown(ctx)
 	if err != nil {
@@ -254,9 +255,9 @@ const (
 	mostClick   = 2                     // ms, p50
 	mostClick99 = 10                    // ms, p99
 	mostAck     = 300                   // ms, a tenth of the time limit of Slack
-	// beforeClick is the time between a card and a click, which is much less than
-	// a person needs. By then, the agent is waiting, and the jobs of the posting
-	// have ended.
+	// beforeClick is the time between a card and a click, which is much less
+	// than a person needs. After this time, the agent is waiting, and the
+	// posting jobs have ended.
 	beforeClick = 10 * time.Millisecond
 	waitingPath = 10_000 // or the value of --pending, if that is less
 )

@@ -17,8 +17,8 @@ import (
 // peerTimeouts is the number of deadlines at once in the row with PostgreSQL.
 const peerTimeouts = 10_000
 
-// peerMeasures returns the rows on other systems that do the core of nod's job.
-// Each runs next to the figure of nod that it is compared with.
+// peerMeasures returns the rows about other systems that do the core of nod's
+// job. Each runs right after the figure of nod to compare it with.
 func peerMeasures() []measure {
 	cycles := func(against, peer string, callers int, goal float64) measure {
 		name := "cycles, " + strconv.Itoa(callers) + " callers"
@@ -46,8 +46,8 @@ func peerMeasures() []measure {
 	}
 }
 
-// cyclesOfService compares cycles over HTTP with those of a system that agents
-// use over HTTP, too.
+// cyclesOfService compares cycles over HTTP with cycles of another system that
+// agents use over HTTP.
 func cyclesOfService(against, peer string, goal float64) measure {
 	return measure{rows: []row{{"cycles over HTTP, 64 callers", "1/s", against, goal, false}}, run: func(ctx context.Context, b *harness) ([]figures, error) {
 		value, err := b.cyclesOverHTTP(ctx, peer)
@@ -73,7 +73,7 @@ func flushedCycles(ctx context.Context, b *harness) ([]figures, error) {
 	}, "--appendfsync", "always")
 }
 
-// peerExpiry measures how long it takes to end requests with one deadline.
+// peerExpiry measures the time to end requests with the same deadline.
 func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 	n := min(peerTimeouts, b.pending)
 	run, stop := context.WithCancel(ctx)
@@ -81,7 +81,7 @@ func peerExpiry(ctx context.Context, b *harness) ([]figures, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = e.Run(run) // it ends with run
+		_ = e.Run(run) // the engine ends with run
 	}()
 	defer func() { stop(); <-ended }()
 	last := 0.0
@@ -103,7 +103,7 @@ type peerFigure struct {
 	Skipped string  `json:"skipped"` // why there is no value
 }
 
-// peer measures a peer in a process of its own. It returns a skip if the peer is
+// peer measures a peer in a separate process. It returns a skip if the peer is
 // not on this machine.
 func (b *harness) peer(ctx context.Context, args ...string) (float64, error) {
 	args = append([]string{"peer", "-addr", b.addr, "-span", b.span.String()}, args...)

@@ -13,25 +13,25 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// A service takes the messages of a minute in several channels. Its limits are
+// A service accepts a minute's messages in several channels. Its limits are
 // those that the sandbox enforces.
 type service struct {
 	name     string
 	channels int
-	calls    int // that show a card with its controls
+	calls    int // calls that show a card with its controls
 	channel  rate
 	all      rate
 }
 
-// A rate allows calls in any period. A steady one gives a call back every
-// period/calls.
+// A rate permits a number of calls in any period. A steady rate permits another
+// call every period/calls.
 type rate struct {
 	calls  int
 	period time.Duration
 	steady bool
 }
 
-// The channels are so few that the limits hold up many cards.
+// There are so few channels that the limits delay many cards.
 var services = []service{
 	{"slack", 20, 1, rate{5, 5 * time.Second, true}, rate{600, time.Minute, false}},
 	{"discord", 10, 2, rate{5, 5 * time.Second, false}, rate{50, time.Second, false}},
@@ -41,7 +41,7 @@ var services = []service{
 const (
 	posted      = 1000 // requests in a minute on each service
 	schedule    = "the schedule that the service's limits allow"
-	postingSpan = 30                     // a minute, in spans of a measurement
+	postingSpan = 30                     // one minute, as a number of spans
 	postTime    = 200 * time.Millisecond // duration of a call, about that of the real services
 )
 
@@ -181,9 +181,9 @@ func request(s service, channel int) bridge.Request {
 	}}
 }
 
-// ideal returns the same requests as a service shows them that wait for nothing
-// but its limits and the time of its calls. The oldest request of the channels
-// that are free goes first.
+// ideal returns the same requests with the times at which a service would show
+// them if they waited only for its limits and the duration of its calls. Among
+// the free channels, the oldest request goes first.
 func (s service) ideal(cards []card) []card {
 	all := &limiter{rate: s.all}
 	channels, waiting := make([]*limiter, s.channels), make([][]card, s.channels)

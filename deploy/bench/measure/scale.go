@@ -19,11 +19,11 @@ import (
 
 // Scaled is a line of the table on how nod scales.
 type Scaled struct {
-	Masters   int     `json:"masters"` // of a Redis Cluster with a replica for each; 0 for one server
+	Masters   int     `json:"masters"` // masters of a Redis Cluster with a replica each; 0 for one server
 	Daemons   int     `json:"daemons"`
 	Pending   int     `json:"pending"`   // requests that wait in the meantime
 	Cycles    float64 `json:"cycles"`    // per second, of all daemons
-	Cost      Cost    `json:"cost"`      // of a cycle, of all daemons and servers
+	Cost      Cost    `json:"cost"`      // cost of a cycle, for all daemons and servers
 	Unblocked float64 `json:"unblocked"` // µs from a settlement to its caller, p50
 }
 
@@ -116,8 +116,8 @@ func (s *Scaled) measure(ctx context.Context, o Options) error {
 	return err
 }
 
-// costOfAll returns the cost of a cycle of several daemons. Each has divided the
-// processor time of all by its own number of cycles.
+// costOfAll returns the cost of a cycle of several daemons. Each of them has
+// divided the processor time of all by its own number of cycles.
 func costOfAll(all []*harness) Cost {
 	var process, redis float64
 	for _, b := range all {

@@ -23,8 +23,8 @@ const (
 	mostLate   = 50 // ms
 	mostAtOnce = 6  // s
 	mostOther  = 50 // ms
-	// openRate is a rate, per second, at which requests can usually be opened
-	// before a deadline that they share. Otherwise it is halved, down to
+	// openRate is the rate, per second, at which requests can usually be opened
+	// before a shared deadline. If it is too high, it is halved, down to
 	// leastOpenRate.
 	openRate      = 1500
 	leastOpenRate = 150
@@ -41,7 +41,7 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	defer wg.Wait()
 	defer stop()
 	engine := rooms.New(rooms.Options{Options: engine.Options{Store: b.store, DB: b.db}})
-	wg.Go(func() { _ = engine.Run(run) }) // it ends with run
+	wg.Go(func() { _ = engine.Run(run) }) // the engine ends with run
 	n := int(2 * b.span / time.Millisecond)
 	var late, last, slowest float64
 	err := inTime(n, func(first time.Time) (err error) {
@@ -63,12 +63,12 @@ func timeouts(ctx context.Context, b *harness) ([]figures, error) {
 	return []figures{{late, mostLate}, {last, mostAtOnce}, {slowest, mostOther}}, err
 }
 
-// errLate means that a deadline passed before all requests were open, so that
-// the figures are those of the openings.
+// errLate means that a deadline passed before all requests were open, so the
+// figures would measure the openings.
 var errLate = errors.New("the machine is too busy to open the requests before their deadline")
 
 // inTime calls measure with a deadline that leaves time to open n requests. If
-// that was too early, it repeats the measurement with a later one.
+// the deadline was too early, it repeats the measurement with a later one.
 func inTime(n int, measure func(first time.Time) error) error {
 	for rate := openRate; ; rate /= 2 {
 		err := measure(time.Now().Add(time.Duration(n) * time.Second / time.Duration(rate)).Add(time.Second))
@@ -78,17 +78,17 @@ func inTime(n int, measure func(first time.Time) error) error {
 	}
 }
 
-// taken holds when a request of another caller was opened, and how long each of
-// its calls took, in ms.
+// taken holds the time at which a request of another caller was opened, and the
+// duration of each of its calls in ms.
 type taken struct {
 	at                    time.Time
 	open, settle, unblock float64
 }
 
-// alongside starts callers that open and settle requests from a time on. The
-// returned function stops them. It returns the 99th percentile of the slowest
-// kind of call, in ms, among the requests that were opened until the given time
-// and the first one of each caller.
+// alongside starts callers that open and settle requests, beginning at a given
+// time. The returned function stops them. It returns the 99th percentile of the
+// slowest kind of call, in ms. It counts the requests that were opened until
+// the given time, and the first request of each caller.
 func (b *harness) alongside(ctx context.Context, from time.Time) func(until time.Time) (float64, error) {
 	var stopped atomic.Bool
 	var wg sync.WaitGroup
@@ -152,10 +152,11 @@ func (b *harness) timed(ctx context.Context) (taken, error) {
 	return t, err
 }
 
-// expire opens n requests with deadlines from a time on. It returns the 99th
-// percentile of the delay with which they end, in ms, and the delay of the last
-// one, in s. It checks that each ends once. If the first deadline passes before
-// all are open, it returns errLate when they have ended.
+// expire opens n requests with deadlines from a given time on. It returns the
+// 99th percentile of the delay with which they end, in ms, and the delay of the
+// last one, in s. It checks that each ends only once. If the first deadline
+// passes before all are open, it waits until they have ended, and returns
+// errLate.
 func (b *harness) expire(ctx context.Context, n int, first time.Time, apart time.Duration) (p99, last float64, err error) {
 	due := first
 	c, err := b.gather(ctx, n, func(i *bridge.Interaction) {

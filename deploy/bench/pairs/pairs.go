@@ -1,7 +1,9 @@
-// Package pairs compares the benchmark of two builds of nod. It runs them in
-// turn, so that both meet the same noise, and prints the medians of each row:
-// the figure, its ratio of pair to pair, and the processor time of an operation.
-// A row of both builds is one with the same name, whatever it is compared with.
+// Package pairs compares the benchmark of two builds of nod. It runs them
+// alternately, so that both are exposed to the same noise. It prints the
+// medians of each row: the figure, its ratio within the pairs, and the
+// processor time of an operation. Rows of the two builds belong together if
+// they have the same name, regardless of the figure that they are compared
+// with.
 package pairs
 
 import (
@@ -31,7 +33,8 @@ type row struct {
 	Cost       *struct{ Process, Redis float64 }
 }
 
-// taken holds the runs of one row, those of the first build and of the second.
+// taken holds the runs of a row: those of the first build and those of the
+// second.
 type taken struct {
 	row
 	values, process, redis [2][]float64
@@ -46,7 +49,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	n := flags.Int("n", 7, "number of `pairs`")
 	only := flags.String("only", "", "rows to measure, as for bench; several `names` are separated by semicolons")
 	if flags.Parse(args) != nil {
-		return flag.ErrHelp // it has printed the error
+		return flag.ErrHelp // flag has printed the error
 	}
 	if flags.NArg() < 2 || *n < 1 {
 		flags.Usage()

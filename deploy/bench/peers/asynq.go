@@ -20,8 +20,8 @@ type asynqPeer struct {
 	server *asynq.Server
 }
 
-// asynqPoll is the time between two looks of asynq for scheduled tasks, and for new ones when
-// it is idle. Its default is 1 s.
+// asynqPoll is the interval at which asynq checks for scheduled tasks, and for
+// new tasks when it is idle. Its default is 1 s.
 const asynqPoll = 5 * time.Millisecond
 
 func newAsynq(_ context.Context, c config) (peer, error) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// decideAfter is the delay between opening and deciding. By then, the caller is
-// waiting. It is the same for nod.
+// decideAfter is the delay between opening and deciding. After this delay, the
+// caller is waiting. nod uses the same delay.
 const decideAfter = 2 * time.Millisecond
 
 // cycles returns the number of requests per second that the callers complete.
@@ -38,7 +38,7 @@ func cycles(ctx context.Context, p peer, callers int, span time.Duration) (float
 		time.Sleep(decideAfter)
 	}
 	first, began := done.Load(), time.Now()
-	for time.Sleep(span); done.Load() == first && len(failed) == 0; { // a slow machine
+	for time.Sleep(span); done.Load() == first && len(failed) == 0; { // the machine is slow
 		time.Sleep(decideAfter)
 	}
 	n, took := done.Load()-first, time.Since(began)

@@ -83,7 +83,7 @@ func serveNATS(file string) error {
 	return nil
 }
 
-// connect opens a connection for the callers and one for those who decide.
+// connect opens a connection for the callers and another for the deciders.
 func (p *natsPeer) connect(ctx context.Context, url string) error {
 	err := await(func() (err error) {
 		p.asks, err = nats.Connect(url)
@@ -150,7 +150,7 @@ func (p *natsPeer) decide(ctx context.Context, id, answer string) (bool, error) 
 		return false, err
 	}
 	_, err = p.settle.Update(ctx, id, raw, e.Revision())
-	if errors.Is(err, jetstream.ErrKeyExists) { // the revision is no longer the last one
+	if errors.Is(err, jetstream.ErrKeyExists) { // the revision is no longer the newest
 		return false, nil
 	}
 	return err == nil, err
@@ -158,7 +158,7 @@ func (p *natsPeer) decide(ctx context.Context, id, answer string) (bool, error) 
 
 func (p *natsPeer) close() {
 	if p.watch != nil {
-		_ = p.watch.Stop() // the server ends as well
+		_ = p.watch.Stop() // the server ends too
 	}
 	for _, c := range []*nats.Conn{p.asks, p.acts} {
 		if c != nil {

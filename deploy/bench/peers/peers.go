@@ -1,7 +1,7 @@
-// Package peers measures other systems that do the core of nod's job: each
-// stores a request with a deadline, one decision wins and whoever decides is
-// told, and the caller is unblocked with the answer. Only systems that nod is
-// compared with belong here. Start with the interface peer.
+// Package peers measures other systems that do the core of nod's job: they
+// store a request with a deadline, accept only one decision, tell each decider
+// whether it won, and unblock the caller with the answer. Only systems that nod
+// is compared with belong here. Start with the interface peer.
 package peers
 
 import (
@@ -30,7 +30,7 @@ type config struct {
 	always  bool // each write is flushed to the disk, instead of one flush a second
 }
 
-// A missing error says why a peer cannot be measured on this machine.
+// A missing error states why a peer cannot be measured on this machine.
 type missing string
 
 func (m missing) Error() string { return string(m) }
@@ -45,8 +45,8 @@ type result struct {
 	Skipped string  `json:"skipped,omitempty"`
 }
 
-// Run measures the peer that args name, and prints its figure as JSON. The
-// benchmark starts it as a process of its own for each figure.
+// Run measures the peer in args, and prints its figure as JSON. For each
+// figure, the benchmark starts it as a separate process.
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	var c config
 	f := flag.NewFlagSet("bench peer", flag.ContinueOnError)

@@ -68,7 +68,7 @@ func newPostgres(ctx context.Context, c config) (peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	commit := "off" // the log is written about each 200 ms
+	commit := "off" // PostgreSQL writes the log about every 200 ms
 	if c.always {
 		commit = "on"
 	}
@@ -85,8 +85,8 @@ func newPostgres(ctx context.Context, c config) (peer, error) {
 	return p, nil
 }
 
-// unprivileged returns the attributes of a process that is not root, which
-// PostgreSQL refuses to be, and gives it the directory.
+// unprivileged returns the attributes of a process that is not root, and gives
+// it the directory, because PostgreSQL refuses to run as root.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

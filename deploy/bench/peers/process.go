@@ -28,7 +28,8 @@ func (p *process) start() error {
 }
 
 func (p *process) stop() {
-	// It ends its own processes first, so that their time counts as its own.
+	// The server first ends its own processes, so that their time counts as its
+	// own.
 	_ = p.cmd.Process.Signal(os.Interrupt)
 	late := time.AfterFunc(stopTime, func() { _ = p.cmd.Process.Kill() })
 	_ = p.cmd.Wait()

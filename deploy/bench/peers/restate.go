@@ -30,7 +30,7 @@ type restatePeer struct {
 	promises bool
 	service  *httptest.Server
 	client   *ingress.Client
-	url      string   // of the ingress
+	url      string   // URL of the ingress
 	keys     sync.Map // ID to chan string, the awakeable of the request
 	requests http.Client
 }
@@ -68,7 +68,8 @@ func newRestate(ctx context.Context, c config, promises bool) (peer, error) {
 	return p, nil
 }
 
-// restateServer returns the path of the server: from the PATH, or else from npm.
+// restateServer returns the path of the server, from the PATH or otherwise from
+// npm.
 func restateServer(ctx context.Context) (string, error) {
 	if path, err := exec.LookPath("restate-server"); err == nil {
 		return path, nil
@@ -114,7 +115,7 @@ func (p *restatePeer) definition() restate.ServiceDefinition {
 			if told, ok := p.keys.Load(a.ID); ok {
 				select {
 				case told.(chan string) <- answer.Id():
-				default: // it runs again after a failure
+				default: // the step runs again after a failure
 				}
 			}
 			return first(ctx, a, answer, answer.Result)

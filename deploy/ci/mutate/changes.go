@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// opposite maps an operator to the one that replaces it.
+// opposite maps an operator to its replacement.
 var opposite = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
@@ -108,7 +108,7 @@ func (f *finder) constant(n *ast.Ident) {
 	}
 }
 
-// negate negates a condition, unless another change does.
+// negate negates a condition, unless another change already does so.
 func (f *finder) negate(cond ast.Expr) {
 	switch n := cond.(type) {
 	case *ast.UnaryExpr:
@@ -130,7 +130,7 @@ func (f *finder) cases(n *ast.SwitchStmt) {
 	}
 }
 
-// statements leaves out one statement that has an effect.
+// statements leaves out a statement that has an effect.
 func (f *finder) statements(all []ast.Stmt) {
 	for _, s := range all {
 		switch s := s.(type) {

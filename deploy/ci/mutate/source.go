@@ -26,7 +26,7 @@ const module = "github.com/nodbridge/nod/"
 // source is a package with its types.
 type source struct {
 	target
-	order    int // in the list of targets
+	order    int // position in the list of targets
 	fset     *token.FileSet
 	files    []*ast.File
 	names    []string // paths of files

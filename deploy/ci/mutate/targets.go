@@ -3,13 +3,13 @@ package main
 // target is a package in which changes are made.
 type target struct {
 	path string
-	// then are the packages whose tests run, one after the other, if those of the
-	// package itself notice nothing.
+	// then lists the packages whose tests run, one at a time, if the tests of
+	// the package itself notice nothing.
 	then []string
 }
 
-// targets lists the packages, beginning with those whose tests take the least
-// time. A change is tried in this order as well.
+// targets lists the packages, starting with those whose tests take the least
+// time. Changes are tried in this order.
 var targets = []target{
 	{"bridge", []string{"bridge/core", "bridge/engine"}},
 	{"bridge/life", []string{"bridge/core", "bridge/engine"}},

@@ -31,8 +31,8 @@ func (r result) String() string {
 // trier runs the tests on changes.
 type trier struct {
 	options
-	dir    string                   // of the overlay and the tests
-	needed map[string]time.Duration // by package, for the unchanged source
+	dir    string                   // directory of the overlay and the tests
+	needed map[string]time.Duration // durations by package, for the unchanged source
 	log    io.Writer
 }
 
@@ -43,7 +43,7 @@ func newTrier(o options, log io.Writer) (*trier, error) {
 
 func (t *trier) close() { _ = os.RemoveAll(t.dir) }
 
-// try runs the tests that can notice a change, until one does.
+// try runs the tests that can notice a change, until one of them does.
 func (t *trier) try(ctx context.Context, c change) (result, error) {
 	began, paths := time.Now(), []string{c.of.path}
 	if !t.narrow {
@@ -62,8 +62,8 @@ func (t *trier) try(ctx context.Context, c change) (result, error) {
 	return result{c, "", time.Since(began)}, nil
 }
 
-// limit returns the time limit of the tests of a package. It runs them on the
-// unchanged source first, because a test that fails there shows nothing.
+// limit returns the time limit of the tests of a package. It first runs them on
+// the unchanged source, because a test that fails there proves nothing.
 func (t *trier) limit(ctx context.Context, path string) (time.Duration, error) {
 	if _, known := t.needed[path]; !known {
 		began := time.Now()
@@ -80,7 +80,8 @@ func (t *trier) limit(ctx context.Context, path string) (time.Duration, error) {
 	return max(t.least, 3*t.needed[path]), nil
 }
 
-// failure matches the name of a failed test, and what ends a test that does not fail.
+// failure matches the name of a failed test, and the message of a test run that
+// ended early.
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*)|^(fatal error: .*)|^WARNING: (DATA RACE)`)
 
 // test runs the tests of a package, with a change unless c is nil. It returns how
@@ -120,7 +121,7 @@ func (t *trier) test(ctx context.Context, path string, c *change, limit time.Dur
 	return path + " " + how, nil
 }
 
-// overlay writes the file that replaces one source file by its changed text.
+// overlay writes the file that replaces a source file with its changed text.
 func (t *trier) overlay(c change) (string, error) {
 	changed, list := filepath.Join(t.dir, "changed.go"), filepath.Join(t.dir, "overlay.json")
 	raw, err := json.Marshal(map[string]map[string]string{"Replace": {c.of.names[c.file]: changed}})
@@ -130,7 +131,7 @@ func (t *trier) overlay(c change) (string, error) {
 	return list, errors.Join(os.WriteFile(changed, c.apply(), 0o600), os.WriteFile(list, raw, 0o600))
 }
 
-// run runs a command, and returns what it prints.
+// run runs a command, and returns its output.
 func (t *trier) run(ctx context.Context, dir string, args ...string) (string, error) {
 	if args[1] != "list" {
 		args = append(t.exec[:len(t.exec):len(t.exec)], args...)
