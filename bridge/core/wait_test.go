@@ -108,7 +108,7 @@ func TestWakeUpIsNotLost(t *testing.T) {
 
 // deaf is a database whose journal says nothing until it is lost.
 type deaf struct {
-	stored.Database
+	broker.Store
 	lost chan struct{}
 }
 

@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-
-	"github.com/nodbridge/nod/bridge"
 )
+
+// tokenKey is the length of the key that signs controls.
+const tokenKey = 32
 
 // Keyring is the keyring of a daemon whose store is in this process. It has no other
 // daemons.
@@ -17,7 +18,7 @@ type Keyring struct {
 
 // NewKeyring returns a keyring with new keys.
 func NewKeyring() *Keyring {
-	k := &Keyring{token: make([]byte, bridge.MinKey), signing: make([]byte, ed25519.SeedSize)}
+	k := &Keyring{token: make([]byte, tokenKey), signing: make([]byte, ed25519.SeedSize)}
 	rand.Read(k.token)
 	rand.Read(k.signing)
 	return k

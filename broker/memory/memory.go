@@ -26,7 +26,6 @@ type Store struct {
 	dead    int
 	fence   int64 // fence of the last lease
 	tallies map[string]*tally
-	limits  map[string]*limit
 	streams map[broker.Stream]*stream
 	changed chan struct{} // closed and replaced when entries are added to the journal
 	swept   time.Time     // time when expired documents were last removed
@@ -62,7 +61,7 @@ func NewAt(seals *broker.Seals, clock func() time.Time) *Store {
 	}
 	return &Store{
 		clock: clock, seals: seals, docs: map[broker.Key]stored{}, indexes: map[string]*index{}, jobs: map[string]*job{},
-		queues: map[string][]*job{}, tallies: map[string]*tally{}, limits: map[string]*limit{}, streams: map[broker.Stream]*stream{broker.Journal: {}, broker.Archive: {}}, changed: make(chan struct{}),
+		queues: map[string][]*job{}, tallies: map[string]*tally{}, streams: map[broker.Stream]*stream{broker.Journal: {}, broker.Archive: {}}, changed: make(chan struct{}),
 	}
 }
 

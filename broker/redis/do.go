@@ -16,14 +16,14 @@ import (
 // Do implements broker.Store.
 func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	one, versions := s.call(c)
-	q := s.queue
+	q, sent := s.queue, time.Now()
 	if one.replicated && s.confirmed != nil {
 		q = s.confirmed
 	}
 	if err := q.do(ctx, one); err != nil {
 		return broker.Done{}, err
 	}
-	return s.result(ctx, c, versions, one.reply)
+	return s.result(ctx, c, versions, one.reply, sent)
 }
 
 // A change with jobs counts only if the clock of the server differs little from
@@ -121,8 +121,8 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 }
 
-// result returns the result of do.lua.
-func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, reply *rdb.Cmd) (broker.Done, error) {
+// result returns the result of do.lua for a call that was sent at a time.
+func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, reply *rdb.Cmd, sent time.Time) (broker.Done, error) {
 	out, err := reply.StringSlice()
 	if err != nil {
 		return broker.Done{}, unavailable(ctx, err)
@@ -131,7 +131,7 @@ func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, r
 		return broker.Done{}, bridge.Errorf(bridge.CodeInternal, "unexpected answer of a script")
 	}
 	at := millis(out[0])
-	s.learn(at)
+	s.learn(at, sent)
 	switch rest := out[2:]; out[1] {
 	case "ok":
 		return broker.Done{At: at, Entries: rest, Versions: versions}, nil

@@ -123,13 +123,6 @@ var steps = map[string]func(ctx context.Context, s *Store, docs []broker.Doc, jo
 		_, err := s.Release(ctx, jobs[0], broker.Release{Again: time.Hour})
 		return err
 	},
-	"turn": func(ctx context.Context, s *Store, _ []broker.Doc, _ []broker.Job) error {
-		_, err := s.Turn(ctx, bridge.Call{Platform: "chat", Key: "k", Limits: []bridge.Limit{{Line: "C0", Calls: 1, Period: time.Second}}})
-		return err
-	},
-	"hold": func(ctx context.Context, s *Store, _ []broker.Doc, _ []broker.Job) error {
-		return s.HoldTurns(ctx, bridge.Call{Platform: "chat", Key: "k", Limits: []bridge.Limit{{Line: "C0"}}}, 0, time.Second)
-	},
 }
 
 // TestHalfway makes each call of a script to Redis fail in turn. A script stores

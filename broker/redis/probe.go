@@ -108,25 +108,20 @@ GET @s
 GETRANGE @s 0 1
 MGET @s
 INCR @s
-EXPIRE @s 1
 PEXPIRE @s 1000
 EXISTS @s
 HSET @h a 1
-HMGET @h a
 HGET @h a
 HGETALL @h
-HINCRBY @h a 1
 HDEL @h a
 ZADD @z LT 1 a 2 b
 ZCARD @z
 ZCOUNT @z -inf +inf
 ZRANGE @z 0 0
 ZRANGEBYSCORE @z -inf +inf
-ZREVRANGEBYSCORE @z +inf -inf
 ZRANDMEMBER @z 1
 ZSCORE @z a
 ZREM @z a
-ZREMRANGEBYSCORE @z -inf 0
 XADD @x 1-1 a 1
 XRANGE @x - + COUNT 1
 XREVRANGE @x + - COUNT 1

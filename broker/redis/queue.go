@@ -243,9 +243,10 @@ func (s *Store) DoAll(ctx context.Context, cs []broker.Change) []broker.Result {
 		calls[n], versions[n] = s.call(c)
 		calls[n].ctx, calls[n].done = ctx, make(chan struct{})
 	}
+	sent := time.Now()
 	s.queue.send(ctx, calls)
 	for n, c := range cs {
-		out[n].Done, out[n].Err = s.result(ctx, c, versions[n], calls[n].reply)
+		out[n].Done, out[n].Err = s.result(ctx, c, versions[n], calls[n].reply, sent)
 	}
 	return out
 }

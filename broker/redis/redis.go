@@ -58,10 +58,7 @@ type Store struct {
 	done      sync.WaitGroup
 }
 
-var (
-	_ broker.Store = (*Store)(nil)
-	_ bridge.Turns = (*Store)(nil)
-)
+var _ broker.Store = (*Store)(nil)
 
 // New connects to Redis. It checks the format of the stored data and the rights
 // of the user.
@@ -83,11 +80,12 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	if err := s.claimInstallation(ctx); err != nil {
 		return nil, err
 	}
+	sent := time.Now()
 	now, err := s.client.Time(ctx).Result()
 	if err != nil {
 		return nil, unavailable(ctx, err)
 	}
-	s.learn(now)
+	s.learn(now, sent)
 	replicas, guard := o.WaitReplicas, ""
 	if isCluster(s.client) {
 		replicas, guard = 0, s.keys.jobs()
@@ -132,8 +130,13 @@ func (s *Store) closeQueues() {
 	}
 }
 
-// learn updates the difference to the server's clock.
-func (s *Store) learn(now time.Time) { s.offset.Store(int64(now.Sub(time.Now().Round(0)))) }
+// learn corrects the difference to the server's clock. The server read its clock
+// after the call was sent, and before now. A reply that takes long says little about
+// the difference, and so changes little.
+func (s *Store) learn(at, sent time.Time) {
+	least, most := at.Sub(time.Now().Round(0)), at.Add(time.Millisecond).Sub(sent.Round(0))
+	s.offset.Store(int64(max(least, min(most, time.Duration(s.offset.Load())))))
+}
 
 // Now implements broker.Store.
 func (s *Store) Now() time.Time {
@@ -170,15 +173,6 @@ func (k keys) stream(s broker.Stream) string { return k.in("s:" + string(s)) }
 
 // tally is a string, a number.
 func (k keys) tally(name string) string { return k.in("n:" + name) }
-
-// turns are the keys of a rate limit of a platform. They live for a day after
-// the last call. They consist of a hash with the state (see lua/turn.lua) and
-// of sorted sets: the turns by time, the waiting posts and the waiting edits by
-// their order, and all waiting calls by the time when each asks again.
-func (k keys) turns(platform, line string) []string {
-	of := k.in("turns:" + platform + ":" + line + ":")
-	return []string{of + "s", of + "t", of + "p", of + "e", of + "a"}
-}
 
 // probe are keys that exist only while probe.lua runs.
 func (k keys) probe() []string {

@@ -14,14 +14,14 @@ var luaFiles embed.FS
 
 // scripts holds the compiled Lua files. The header of each file lists its keys
 // and arguments.
-type scripts struct{ do, urgent, claim, release, turn, hold, probe, rights *rdb.Script }
+type scripts struct{ do, urgent, claim, release, probe, rights *rdb.Script }
 
 // loadScripts loads each script with load. Scripts that only resolve or deliver
 // stored requests must work even when Redis is out of memory.
 func loadScripts(load func(allowOOM bool, parts ...string) *rdb.Script) scripts {
 	return scripts{
 		do: load(false, "job", "do"), urgent: load(true, "job", "do"), claim: load(true, "job", "claim"), release: load(true, "job", "release"),
-		turn: load(true, "turn"), hold: load(true, "hold"), probe: load(false, "probe"), rights: load(true, "probe"),
+		probe: load(false, "probe"), rights: load(true, "probe"),
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms"
+	"github.com/nodbridge/nod/bridge/turns"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -28,14 +30,16 @@ const routeTwo = "two"
 const routeSlow = "slow"
 
 // NewTurns returns the rate limits of an empty store.
-func NewTurns(testing.TB) bridge.Turns { return memory.New(broker.NewSeals()) }
+func NewTurns(testing.TB) bridge.Turns {
+	return turns.New(documents.DB{Store: memory.New(broker.NewSeals()), Log: slog.New(slog.DiscardHandler)})
+}
 
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
 	store := stored.InMemory(r.T, r.stored, nil)
 	r.db = store.DB
-	s.Notes, s.Turns = store.Notes(), store.DB
+	s.Notes, s.Turns = store.Notes(), turns.New(store.Documents())
 	r.make(s)
 	people := map[string]directory.Person{}
 	var responders []bridge.Responder

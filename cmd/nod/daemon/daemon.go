@@ -42,7 +42,7 @@ const (
 type Daemon struct {
 	redis       redis.UniversalClient
 	store       *core.Store
-	db          database
+	db          broker.Store
 	closeDB     func() error // nil if there is nothing to close
 	keyring     keyring
 	seals       *broker.Seals

@@ -17,6 +17,7 @@ import (
 	"github.com/nodbridge/nod/bridge/redact"
 	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/bridge/turns"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms"
 )
@@ -42,7 +43,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	adapters, err := Platforms(c, d.paced, platforms.Options{Notes: notes, Turns: d.db, Daemons: d.keyring.Running, Log: d.log})
+	adapters, err := Platforms(c, d.paced, platforms.Options{Notes: notes, Turns: turns.New(db), Daemons: d.keyring.Running, Log: d.log})
 	if err != nil {
 		return nil, err
 	}

@@ -5,19 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
-	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
 )
-
-// database holds everything that nod stores, and the rate limits of the platforms.
-type database interface {
-	broker.Store
-	bridge.Turns
-}
 
 // keyring stores the keys that daemons share, and the fingerprints of the keys
 // that each daemon uses. Package redis documents the methods.

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/turns"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -281,6 +282,30 @@ func leaseScene(x rig.Intruder) scene {
 			}
 			return "held"
 		},
+	}
+}
+
+func limitScene(x rig.Intruder) scene {
+	store, name := turns.New(x.Daemons[0].Documents()), samples.Session()
+	call := func(line, key string) bridge.Call {
+		return bridge.Call{Platform: "slack", Key: key, Limits: []bridge.Limit{{Line: line, Calls: 1, Period: time.Hour}}}
+	}
+	turn := func(line, key string) string {
+		switch wait, err := store.Turn(x.Ctx, call(line, key)); {
+		case err != nil:
+			return outcomeOf(err, "")
+		case wait > 0:
+			return "waits"
+		}
+		return "turn"
+	}
+	used := func(line string) string {
+		return x.Made("limit", func() { turn(line, "first") })
+	}
+	return scene{
+		id: used(name), other: x.Stored("limit", used(name+"-other")), forge: [2]string{`"turns":`, `"other":`},
+		next: func() { must(x, store.HoldTurns(x.Ctx, call(name, ""), 0, time.Hour)) },
+		says: func() string { return turn(name, "second") },
 	}
 }
 

@@ -56,6 +56,7 @@ var tampered = map[string]struct {
 	"passkey": {passkeyScene, outcomes{"used", "forbidden", "forbidden", "(used)", "forbidden"}},
 	"note":    {noteScene, outcomes{"ana", "", "", "(ana)", ""}},
 	"lease":   {leaseScene, outcomes{"held", "(free)", "(free)", "(held)", "(free)"}},
+	"limit":   {limitScene, outcomes{"waits", "waits", "waits", "waits", "(turn)"}},
 	"draft":   {draftScene, outcomes{"eu", "", "", "(eu)", ""}},
 
 	"stop":   {stopScene, outcomes{"denied", "forbidden", "forbidden", "denied", "(pending)"}},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/broker"
@@ -18,16 +17,10 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// Database stores the data of a store, and the rate limits of platforms.
-type Database interface {
-	broker.Store
-	bridge.Turns
-}
-
 // Store is a store for a test.
 type Store struct {
 	*core.Store
-	DB   Database
+	DB   broker.Store
 	Keys *broker.Seals // seals for documents
 }
 
@@ -55,7 +48,7 @@ func InRedis(t testing.TB, c redis.UniversalClient) *Store {
 }
 
 // On returns a store on a database.
-func On(t testing.TB, db Database, seals *broker.Seals, o core.Options) *Store {
+func On(t testing.TB, db broker.Store, seals *broker.Seals, o core.Options) *Store {
 	t.Helper()
 	s, err := core.New(context.Background(), db, o)
 	if err != nil {

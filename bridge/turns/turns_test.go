@@ -1,32 +1,32 @@
-package brokertest
+package turns_test
 
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/turns"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
-// Clocked is a store at whose clock a test can turn.
-type Clocked struct {
-	bridge.Turns
-	Set func(time.Time)
-}
-
 // paceBegan is the first moment of each simulation.
 var paceBegan = time.UnixMilli(1_800_000_000_000).UTC()
 
-// Turns checks what bridge.Turns promises, on a simulated clock. Daemons that share
-// the store share its limits. Each store that open returns is empty.
-func Turns(t *testing.T, open func(t *testing.T) Clocked) {
-	t.Helper()
+// TestTurns checks what bridge.Turns promises to two daemons with one store, on a
+// simulated clock.
+func TestTurns(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]func(*pace){
 		"two daemons, window": func(p *pace) {
 			// The calls of a window are made one after another.
@@ -38,12 +38,13 @@ func Turns(t *testing.T, open func(t *testing.T) Clocked) {
 		"posts and edits": postsAndEdits,
 		"many channels":   manyChannels,
 		"calls that left": callsThatLeft,
+		"long line":       longLine,
 		"hold":            hold,
 		"random":          anyCalls,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f(newPace(t, open))
+			f(newPace(t))
 		})
 	}
 }
@@ -67,34 +68,62 @@ func (a *askers) Pop() any {
 	return last
 }
 
-// pace lets calls share limits on a simulated clock.
+// pace lets calls of two daemons share limits on a simulated clock.
 type pace struct {
 	*testing.T
-	store   Clocked
-	open    func(t *testing.T) Clocked
+	now     time.Time
+	seals   *broker.Seals
+	store   *watched
+	daemons [2]bridge.Turns
 	waiting askers
 	made    []*asker
 	tries   int
 }
 
-func newPace(t *testing.T, open func(t *testing.T) Clocked) *pace {
+func newPace(t *testing.T) *pace {
 	t.Helper()
-	p := &pace{T: t, store: open(t), open: open}
-	p.store.Set(paceBegan)
+	p := &pace{T: t, now: paceBegan, seals: broker.NewSeals([]byte("key"))}
+	p.store = &watched{Store: memory.NewAt(p.seals, func() time.Time { return p.now })}
+	for n := range p.daemons {
+		p.daemons[n] = daemonOn(p.store)
+	}
 	return p
+}
+
+// watched is a store that knows the size of the largest document.
+type watched struct {
+	*memory.Store
+	most int
+}
+
+// Do implements broker.Store.
+func (w *watched) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	for _, d := range c.Put {
+		w.most = max(w.most, len(d.Value))
+	}
+	return w.Store.Do(ctx, c)
+}
+
+func daemonOn(s broker.Store) bridge.Turns {
+	return turns.New(documents.DB{Store: s, Log: slog.New(slog.DiscardHandler)})
 }
 
 // ask asks for a turn once.
 func (p *pace) ask(c bridge.Call) time.Duration {
 	p.Helper()
 	c.Platform = "chat"
-	return must[time.Duration](p.T)(p.store.Turn(p.Context(), c))
+	p.tries++
+	wait, err := p.daemons[p.tries%2].Turn(p.Context(), c)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return wait
 }
 
 func (p *pace) hold(c bridge.Call, limit int, d time.Duration) {
 	p.Helper()
 	c.Platform = "chat"
-	if err := p.store.HoldTurns(p.Context(), c, limit, d); err != nil {
+	if err := p.daemons[0].HoldTurns(p.Context(), c, limit, d); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -114,8 +143,7 @@ func (p *pace) run() {
 			p.Fatalf("%d calls wait for each other", p.waiting.Len())
 		}
 		a := heap.Pop(&p.waiting).(*asker)
-		p.store.Set(a.due)
-		p.tries++
+		p.now = a.due
 		wait := p.ask(a.Call)
 		if wait > bridge.WaitForTurn {
 			a.due = a.due.Add(bridge.AskAgain(wait))
@@ -244,6 +272,29 @@ func callsThatLeft(p *pace) {
 	}
 }
 
+// longLine checks that the document of a limit stays small however many calls wait,
+// and that the calls without a place are made as well, after those of a lower class.
+func longLine(p *pace) {
+	limits := []bridge.Limit{{Line: "C", Calls: 20, Period: time.Minute}}
+	for n := range 300 {
+		p.add(bridge.Call{Class: 2, Limits: limits}, time.Duration(n)*time.Millisecond)
+	}
+	for range 20 {
+		p.add(bridge.Call{Class: 1, Limits: limits}, time.Second)
+	}
+	p.run()
+	p.within(limits[0], p.made)
+	if got, ideal := p.last(), 15*time.Minute; got > ideal+5*time.Second {
+		p.Errorf("the last call was made after %s, want %s", got, ideal)
+	}
+	if !slices.IsSortedFunc(p.made[20:], func(a, b *asker) int { return cmp.Compare(a.Class, b.Class) }) {
+		p.Error("a call of a higher class went first")
+	}
+	if p.store.most > 32<<10 {
+		p.Errorf("the document had %d bytes", p.store.most)
+	}
+}
+
 // hold checks that all calls wait as long as the platform requires, and that the
 // one that it refused goes first after that.
 func hold(p *pace) {
@@ -276,7 +327,7 @@ func hold(p *pace) {
 func anyCalls(p *pace) {
 	first := seed.Of(p.T)
 	for run := range uint64(level.Often(6, 2)) {
-		newPace(p.T, p.open).random(run, rand.New(rand.NewPCG(first, run)))
+		newPace(p.T).random(run, rand.New(rand.NewPCG(first, run)))
 	}
 }
 
@@ -327,46 +378,5 @@ func (p *pace) random(run uint64, r *rand.Rand) {
 	// Where calls of several limits wait for a long time, each asks every few seconds.
 	if most := (40 + int(p.last().Seconds())/4) * len(p.made); p.tries > most {
 		p.Errorf("run %d: %d tries for %d calls, at most %d are expected", run, p.tries, len(p.made), most)
-	}
-}
-
-// AfterClockJumps checks that no call waits for the time by which the clock was
-// set back, as after a failover to a replica with another clock: neither for turns
-// that were given before, nor for a hold, nor for calls that will not ask again
-// before the clock has caught up.
-func AfterClockJumps(t *testing.T, open func(t *testing.T) Clocked) {
-	t.Helper()
-	for name, limit := range map[string]bridge.Limit{
-		"window": {Line: "C", Calls: 2, Period: time.Minute},
-		"steady": {Line: "C", Calls: 2, Period: time.Minute, Steady: true},
-		"held":   {Line: "C"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPace(t, open)
-			limits := []bridge.Limit{limit, {Line: "all", Calls: 100, Period: time.Second}}
-			for n := range 8 { // most of them wait
-				p.ask(bridge.Call{Key: fmt.Sprint("before ", n), Edit: n%2 == 0, Limits: limits})
-			}
-			if name == "held" {
-				p.hold(bridge.Call{Limits: limits}, 0, time.Minute)
-			}
-			back := paceBegan.Add(-5 * time.Hour)
-			now := back
-			for tries := 0; ; tries++ {
-				p.store.Set(now)
-				wait := p.ask(bridge.Call{Key: "after", Limits: limits})
-				if wait <= bridge.WaitForTurn {
-					break
-				}
-				if wait > 2*time.Minute || tries > 30 {
-					t.Fatalf("it waits for another %s after %d tries", wait, tries)
-				}
-				now = now.Add(bridge.AskAgain(wait))
-			}
-			if waited := now.Sub(back); waited > 2*time.Minute {
-				t.Errorf("it waited for %s", waited)
-			}
-		})
 	}
 }
