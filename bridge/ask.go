@@ -87,7 +87,7 @@ func (i Interaction) Again() Ask {
 	return a
 }
 
-// Approval describes what needs permission.
+// Approval describes the action that needs permission.
 type Approval struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -114,7 +114,7 @@ type Approval struct {
 	// Confirm is the text that an approver must type. If it is empty, a
 	// click is enough.
 	Confirm string `json:"confirm,omitempty"`
-	// ScopeNotes describe what a session or always approval covers. If the
+	// ScopeNotes describe the coverage of a session or always approval. If the
 	// agent remembers approvals itself, it writes them. Otherwise, nod replaces
 	// them with [Interaction.Coverage].
 	ScopeNotes map[Scope]string `json:"scope_notes,omitempty"`

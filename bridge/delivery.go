@@ -68,7 +68,7 @@ func (c Control) Declines(i Interaction) bool {
 	case ActionSnooze, ActionHandOver:
 		return true
 	case ActionInput, ActionSubmit:
-		return c.Denies(i) || i.LonePlan() && c.Question == 1 // its button asks for changes
+		return c.Denies(i) || i.LonePlan() && c.Question == 1 // the button of this question requests changes
 	}
 	return c.Denies(i)
 }

@@ -9,7 +9,7 @@ type Diagnoser interface {
 	Diagnose(context.Context, Needs) []Finding
 }
 
-// Needs describes what the configuration requires of a platform.
+// Needs lists the requirements of the configuration for a platform.
 type Needs struct {
 	Destinations []Destination
 	Emails       bool     // accounts are recognized by their email address
@@ -23,7 +23,7 @@ type FindingStatus string
 // The statuses.
 const (
 	FindingOK      FindingStatus = "ok"
-	FindingWarning FindingStatus = "warning" // it works with a limitation
+	FindingWarning FindingStatus = "warning" // the check works with a limitation
 	FindingFailed  FindingStatus = "failed"
 	FindingSkipped FindingStatus = "skipped" // nod cannot check it
 )

@@ -27,8 +27,8 @@ const (
 	EventCompleted  EventType = "completed"  // the agent's tool reported its result; Data is a Completion
 
 	// These events belong to a session and have no InteractionID.
-	EventStopped EventType = "session_stopped" // its requests are denied from now on; Data is the Actor
-	EventResumed EventType = "session_resumed" // its requests are no longer denied; Data is the Actor
+	EventStopped EventType = "session_stopped" // requests of the session are denied from now on; Data is the Actor
+	EventResumed EventType = "session_resumed" // requests of the session are no longer denied; Data is the Actor
 )
 
 // Event reports one change. It is stored atomically with that change. The

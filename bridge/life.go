@@ -10,7 +10,7 @@ import (
 
 // Message is a message for a session: a late answer, or a text of a person.
 type Message struct {
-	ID      string    `json:"id"` // its acknowledgment covers this message and all earlier ones
+	ID      string    `json:"id"` // an acknowledgment of this ID covers this message and all earlier ones
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
 	// Text is the message as plain text, to be passed to the agent as a

@@ -177,7 +177,7 @@ const (
 	VerdictReview    VerdictKind = "review"    // nothing is recorded yet; Review shows the values to confirm
 	VerdictLate      VerdictKind = "late"      // the request was already closed
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
-	VerdictInvalid   VerdictKind = "invalid"   // Problems lists what to correct
+	VerdictInvalid   VerdictKind = "invalid"   // Problems lists the fields to correct
 	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
 	VerdictSign      VerdictKind = "sign"      // nothing is recorded yet; the person has to prove the approval at Link
 	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control

@@ -51,7 +51,7 @@ type Request struct {
 	// when the request opens. The request is then undeliverable, instead of
 	// waiting for a platform.
 	Now bool `json:"-"`
-	// Contested is that of the interaction.
+	// Contested is copied to the interaction; see [Interaction.Contested].
 	Contested bool `json:"-"`
 	// SameTool limits OneAtATime to requests with the same ToolName.
 	SameTool bool `json:"-"`

@@ -71,7 +71,7 @@ type RuleGrant struct {
 	// is edited, so that a grant never covers more than its card stated.
 	Key  string `json:"key"`
 	Rule string `json:"rule"` // name of the rule
-	// Covers describes what the rule matches.
+	// Covers describes the requests that the rule matches.
 	Covers string `json:"covers"`
 }
 

@@ -34,8 +34,8 @@ const (
 // instruction, so only people who may answer the session's requests may send
 // one.
 type Steering struct {
-	// its acknowledgment covers this message and all earlier ones of the
-	// session
+	// an acknowledgment of this ID covers this message and all earlier ones of
+	// the session
 	ID      string    `json:"id,omitempty"`
 	Agent   string    `json:"agent"`
 	Session string    `json:"session"`

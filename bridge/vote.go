@@ -28,8 +28,8 @@ type Ballot struct {
 	// Response is the response if this vote decides.
 	Response Response
 	Nonce    string
-	// Receipt is the receipt of the decision, if the vote decided before a
-	// failover lost it. It stays the same if the same votes decide again.
+	// Receipt is the receipt of a decision that a failover lost, if this vote
+	// made that decision. It stays the same if the same votes decide again.
 	Receipt string
 	// Recorded is the time when the vote was first recorded, if a failover lost
 	// it. A vote that was first recorded before the deadline still counts after

@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// turns records what a pacer asks for.
+// turns records the calls of a pacer.
 type turns struct {
 	delay time.Duration
 	err   error

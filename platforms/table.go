@@ -16,7 +16,7 @@ type About string
 
 // The subjects of errors.
 const (
-	AboutService    About = "service"    // no call works, or may have worked
+	AboutService    About = "service"    // the service does not work, or the call may have had an effect
 	AboutLimit      About = "limit"      // too many calls
 	AboutAccount    About = "account"    // the token
 	AboutRival      About = "rival"      // another program uses the account

@@ -29,8 +29,8 @@ type Action struct {
 	Origin []string
 	// Program is the path of the program that runs, if the input names it.
 	Program string
-	// Stdin names what the program reads from standard input, if nod does not
-	// show it.
+	// Stdin names the source of the program's standard input, if nod does not
+	// show the input.
 	Stdin  string
 	size   string // length of a script; empty for a short one
 	names  string // full text of what Head names: a command, a path, an address or a tool

@@ -90,7 +90,7 @@ func cutBlock(b Block, limit int, size func([]Block) int, unit Unit) (Block, boo
 	case Paragraph, Heading:
 		around := size([]Block{{Kind: b.Kind, Spans: []Span{{Text: "x", Bold: true}}}}) - 1
 		b.Spans = cutSpans(b.Spans, limit-around-1, unit)
-		for size([]Block{b}) > limit && len(b.Spans) > 0 { // its markup is long
+		for size([]Block{b}) > limit && len(b.Spans) > 0 { // the markup of the block is long
 			b.Spans = b.Spans[:len(b.Spans)-1]
 		}
 		return b, len(b.Spans) > 0

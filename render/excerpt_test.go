@@ -6,7 +6,7 @@ import (
 )
 
 // TestExcerpt checks that a shortened document keeps the agent's words in their
-// quote, apart from the script, of which there is always a part.
+// quote, apart from the script. A part of the script is always shown.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	script := strings.Repeat("echo hello\n", 500)

@@ -27,7 +27,7 @@ type Choice struct {
 	Label string  // label of the control that decides
 	Text  []Block // effect of the decision
 	Token string
-	Stops bool // it denies
+	Stops bool // the decision denies
 	// Bare is the token that decides without the optional text that Token
 	// requests. It is empty if Token requests no text.
 	Bare string

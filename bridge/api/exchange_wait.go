@@ -60,7 +60,7 @@ func (s exchanges) awaitAll(
 			return nil, nil, here.Err()
 		}
 		if err != nil && ctx.Err() != nil {
-			rec, err = s.readNow(here, x.id) // it may have closed at the end of the wait
+			rec, err = s.readNow(here, x.id) // the request may have closed at the end of the wait
 		}
 		if err == nil && !rec.State.Final() {
 			records, err = s.readRest(here, records, all)

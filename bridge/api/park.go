@@ -42,10 +42,10 @@ type parked struct {
 	s            shared
 	method, path string
 	header       http.Header
-	here         context.Context // ends when the caller disconnects
+	here         context.Context // done when the caller disconnects
 	gone         context.CancelFunc
 	still        func() bool     // see still
-	until        context.Context // ends when here ends, and at the end of the wait
+	until        context.Context // done when here is done, and at the end of the wait
 	cancel       context.CancelFunc
 	done         chan struct{} // closed at the end, unless the call was parked
 

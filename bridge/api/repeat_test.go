@@ -228,8 +228,8 @@ func TestKeyedMessage(t *testing.T) {
 	}
 }
 
-// TestRefusedMessage checks that no one is asked about a message of which a part was
-// refused, unless another caller waits.
+// TestRefusedMessage checks that no one is asked about a message with a refused
+// part, unless another caller waits.
 func TestRefusedMessage(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -25,7 +25,7 @@ func (s *Server) whileSession(r *http.Request, p Principal) *http.Request {
 	still := func() bool {
 		now, err := s.session(own)
 		if bridge.ErrorCode(err) == bridge.CodeUnavailable {
-			return true // it may still be open
+			return true // the session may still be open
 		}
 		return err == nil && now.Person == p.Person && now.Auditor == p.Auditor
 	}

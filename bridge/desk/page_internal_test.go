@@ -36,8 +36,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestListedAfter checks that no line is left out of a list of which lines go while
-// someone reads it page by page.
+// TestListedAfter checks that no line of a list is left out if other lines
+// disappear while someone reads it page by page.
 func TestListedAfter(t *testing.T) {
 	t.Parallel()
 	var keys []string

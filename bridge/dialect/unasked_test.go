@@ -47,8 +47,8 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// TestNothingToShow checks that no one is asked about a call of which the agent says
-// nothing: it is left to whoever is there.
+// TestNothingToShow checks that no one is asked about a call that the agent does not
+// describe: the person at the agent decides.
 func TestNothingToShow(t *testing.T) {
 	t.Parallel()
 	hook := func(translate func([]byte) (dialect.Translation, error)) func(string) error {

@@ -362,8 +362,8 @@ func (downLinks) Links(context.Context) ([]bridge.Link, error) {
 	return nil, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
 }
 
-// TestBlankNames checks that a blank setting names no one, not even those of whom a
-// source does not say the address or the name.
+// TestBlankNames checks that a blank setting names no one, not even people without
+// an address or a name in a source.
 func TestBlankNames(t *testing.T) {
 	t.Parallel()
 	d := directory.New(directory.Options{

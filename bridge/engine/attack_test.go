@@ -123,8 +123,8 @@ func TestReplyOfFormerTerms(t *testing.T) {
 	}
 }
 
-// TestSilenceApprovesNoPlan checks that no request can be made of which a
-// deadline makes an approved plan.
+// TestSilenceApprovesNoPlan checks that no request can turn a deadline into
+// the approval of a plan.
 func TestSilenceApprovesNoPlan(t *testing.T) {
 	t.Parallel()
 	plan := func(decision string) bridge.Request {

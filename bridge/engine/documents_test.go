@@ -10,8 +10,8 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
-// TestPresence checks the count of the front ends of a session, of which one without a
-// session counts in every session, and that one that is silent no longer counts.
+// TestPresence checks the count of the front ends of a session. A front end without a
+// session counts in every session, and a silent front end does not count.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {

@@ -58,7 +58,7 @@ func TestOldMessages(t *testing.T) {
 		}
 		told = told || standing != "" && strings.Contains(v.Note, bridge.Rights[standing].Why)
 	}
-	if !told { // the others are hints, of which there is one in an hour
+	if !told { // the others are hints, which come once an hour
 		t.Error("no one is told why a message does not count")
 	}
 	w.state(id, bridge.StatePending)

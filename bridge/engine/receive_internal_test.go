@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
-// TestReceiveExclusively checks that a platform of which one daemon may receive
-// waits for its lease, gives it back, and stops when the lease is lost.
+// TestReceiveExclusively checks that a platform for only one daemon waits for its
+// lease, releases it, and stops when the lease is lost.
 func TestReceiveExclusively(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

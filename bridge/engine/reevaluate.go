@@ -91,10 +91,10 @@ func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Res
 	return s.records.Load(ctx, i.ID)
 }
 
-// holdsVote reports whether a voter could approve at the time of the vote,
-// according to current knowledge, and counted toward the same slots. A later
-// change of shift does not remove a vote. A group that nod cannot read now does
-// not remove a vote either.
+// holdsVote reports whether a voter could approve at the time of the vote, and
+// counted toward the same slots, as far as nod knows now. A later change of
+// shift does not remove a vote. A group that nod cannot read now does not
+// remove a vote either.
 func (s *Decisions) holdsVote(ctx context.Context, i bridge.Interaction, v bridge.Vote) bool {
 	actor, no := s.people.EligibleAt(ctx, i, v.Actor, v.At)
 	switch {

@@ -215,7 +215,7 @@ func routeNames(i bridge.Interaction) []string {
 func (m routes) addAgain(now *bridge.Interaction, was bridge.Interaction) {
 	for _, a := range was.Added {
 		if a.For != "" && !slices.Contains(routeNames(*now), a.For) || a.For == "" && now.Route != was.Route {
-			continue // their route is no longer required
+			continue // the route of these responders is no longer required
 		}
 		if a.Route != "" {
 			route := m[a.Route] // current settings; empty if the route no longer exists

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. Its methods are those of package regexp. It is
-// safe for concurrent use.
+// Regexp is a regular expression with the methods of package regexp. It is safe
+// for concurrent use.
 type Regexp struct {
 	expr string
 	once sync.Once

@@ -138,7 +138,7 @@ func (w *world) open() {
 	w.apply(c)
 }
 
-// actor returns one of few people, of whom some have two accounts.
+// actor returns one of a few people. Some of them have two accounts.
 func (w *world) actor() bridge.Actor {
 	n := w.pick("actor", 6)
 	a := bridge.Actor{Platform: "chat", User: fmt.Sprint("U", n)}

@@ -191,7 +191,7 @@ func (c *linesConn) Write(_ context.Context, m jsonrpc.Message) error {
 	defer c.mu.Unlock()
 	if r, ok := m.(*jsonrpc.Response); ok {
 		id := c.drop(r.ID)
-		if id == nil { // it does not answer a known request
+		if id == nil { // not the response to a known request
 			return nil
 		}
 		var fields map[string]json.RawMessage

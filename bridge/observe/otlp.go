@@ -33,8 +33,8 @@ const (
 
 // otlp sends spans by OTLP over HTTP. The OpenTelemetry exporter does the same,
 // but it links gRPC, whose HTML templates keep the linker from removing unused
-// methods: nod is 10 MB smaller without it. The environment variables are those
-// of the OpenTelemetry specification:
+// methods: nod is 10 MB smaller without it. The environment variables are
+// defined in the OpenTelemetry specification:
 // opentelemetry.io/docs/specs/otel/protocol/exporter.
 type otlp struct {
 	endpoint string

@@ -170,7 +170,7 @@ func occurrenceCases(europe string) []calendarCase {
 		{Name: "moved", Text: moved(";TZID=" + outlook + ":20261008T090000"), OnCall: swapped},
 		{Name: "moved, in UTC", Text: moved(":20261008T070000Z"), OnCall: swapped},
 		{Name: "moved, in another zone", Text: moved(";TZID=America/New_York:20261008T030000"), OnCall: swapped},
-		{Name: "moved twice, of which the newest counts", Text: changed(instead("cy", "12", ":20261008T070000Z", "SEQUENCE:1"), instead("bo", "12", ":20261008T070000Z", "SEQUENCE:10")), OnCall: swapped},
+		{Name: "moved twice; the newest counts", Text: changed(instead("cy", "12", ":20261008T070000Z", "SEQUENCE:1"), instead("bo", "12", ":20261008T070000Z", "SEQUENCE:10")), OnCall: swapped},
 		{Name: "moved, by its date", Text: moved(";VALUE=DATE:20261008"), OnCall: swapped},
 		{
 			Name: "moved twice, without another number", OnCall: swapped,
@@ -281,7 +281,7 @@ func occurrenceCases(europe string) []calendarCase {
 	}
 }
 
-// brokenCases are calendars of which some events cannot be read.
+// brokenCases are calendars with events that cannot be read.
 func brokenCases() []calendarCase {
 	good := vevent("ana", "DTSTART:20261020T090000Z", "DTEND:20261020T100000Z")
 	var out []calendarCase
@@ -367,8 +367,8 @@ func TestStaleChange(t *testing.T) {
 	}
 }
 
-// TestICalUnreadable checks that a calendar of which nothing can be read puts no
-// one off call in silence.
+// TestICalUnreadable checks that an unreadable calendar never silently takes people
+// off call.
 func TestICalUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -17,7 +17,7 @@ type block struct {
 	name  string
 	props map[string][]prop // properties by name, in order
 	parts []*block
-	lines []string // its properties
+	lines []string // lines with its properties
 	bad   string   // first line that is not a property
 }
 

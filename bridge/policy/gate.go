@@ -158,7 +158,7 @@ func (g Gate) names(in *input) bool {
 		return true
 	}
 	return slices.ContainsFunc(in.files, func(f file) bool {
-		searched := in.Tool == "Grep" && path.Ext(f.raw) == "" // it searches a directory with all of its files
+		searched := in.Tool == "Grep" && path.Ext(f.raw) == "" // Grep searches a directory with all of its files
 		return searched || slices.ContainsFunc(f.readings(), re.MatchString)
 	})
 }
@@ -213,7 +213,7 @@ func (g Gate) runs(in *input) bool {
 	}
 	p.target.rest = true
 	other := otherShell(in.Tool) != ""
-	unknown := func(l leaf) bool { // its value is a variable, or input of the command
+	unknown := func(l leaf) bool { // the value is a variable, or input of the command
 		text, isText := l.value.(string)
 		other = other || l.name == "shell" && !bash[path.Base(text)]
 		return isText && !l.harmless()

@@ -249,7 +249,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 		return each(args, plainOption.MatchString)
 	case listed(data, sub), listed(data, both):
 		return q.simple(args[:first]...) && !(sub == "init" && slices.ContainsFunc(args, template.MatchString))
-	// it starts env, or a file
+	// the subcommand starts env, or a file of the project
 	case !tools[name] && !listed(some, sub) && !listed(some, both), listed("run run-script", sub) && slices.Contains(args, "env"), sub == "run" && q.target.startedIn(args[first:]):
 		return false
 	case name == "coverage" && slices.Contains(args, "-m") && !tools[after(args, "-m")]:
@@ -265,7 +265,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	given := "" // the previous option, if the next word may be its value
 	for _, w := range args {
 		option, value, valued := strings.Cut(w, "=")
-		if name == "go" { // it treats two dashes as one
+		if name == "go" { // the go command treats two dashes as one
 			option = strings.Replace(option, "--", "-", 1)
 		}
 		text := listed(textOptions, name+":"+option) || given != "" && (given == "-ldflags" || !isOption(w))

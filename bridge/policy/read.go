@@ -293,8 +293,8 @@ func (in *input) value(full string, v any, depth int) {
 }
 
 // place reports whether the location of an action can be compared with a
-// pattern. It must not contain .. or a character that programs read
-// differently.
+// pattern. Such a location contains neither .. nor a character that programs
+// read differently.
 func (in *input) place() bool {
 	return in.Where != "" && path.Clean(in.Where) == in.Where && !slices.Contains(strings.Split(in.Where, "/"), "..") &&
 		!strings.ContainsFunc(in.Where, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' })

@@ -32,7 +32,7 @@ type reader struct {
 	most int
 	none bool // no operand is allowed
 	data bool // operands are not files
-	any  bool // it only prints its arguments
+	any  bool // the program only prints its arguments
 	// starts means that the operands after its texts are another command with
 	// its own options.
 	starts bool

@@ -74,8 +74,8 @@ func with(l AuditLine, change func(*AuditLine)) AuditLine {
 	return l
 }
 
-// TestTrimmedJournal checks that a journal may start after a seal that states
-// that older entries were removed, of which single deletions were then counted.
+// TestTrimmedJournal checks that a journal may start after a seal which states
+// that older entries were removed, and that single deletions are counted after it.
 func TestTrimmedJournal(t *testing.T) {
 	t.Parallel()
 	j := &logOf{t: t, p: signerOf(t, 1)}

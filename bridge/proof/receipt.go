@@ -116,7 +116,7 @@ func (r Receipt) Covers(req bridge.Request, approved json.RawMessage) error {
 	return nil
 }
 
-// Words describes what the receipt proves.
+// Words describes the facts that the receipt proves.
 func (r Receipt) Words() string {
 	who := "no person"
 	if r.Actor != nil {

@@ -255,7 +255,7 @@ func (w *Wrap) noticed(m *Message) bool {
 		return false
 	}
 	id := requestID(m.Params)
-	if id == nil { // it does not cancel a known request
+	if id == nil { // not a cancellation of a known request
 		return false
 	}
 	w.order.Lock() // ensures that no call is on its way to the server

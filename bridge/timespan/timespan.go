@@ -54,7 +54,7 @@ func Parse(s string) (time.Duration, error) {
 			return 0, errInvalid
 		}
 		if sum += time.Duration(count * float64(unit)); sum < 0 {
-			return 0, errInvalid // it overflows
+			return 0, errInvalid // the sum overflows
 		}
 	}
 	if m[1] == "-" {

@@ -134,7 +134,7 @@ func Late(r bridge.Record, actor bridge.Actor) string {
 	return "No one answered in time" + at + ", so the outcome is: " + r.Outcome() + unchanged
 }
 
-// did says what a person did with a request.
+// did describes the action of a person on a request.
 func did(r bridge.Record) string {
 	switch r.State {
 	case bridge.StateApproved:

@@ -39,7 +39,7 @@ var refusals = []struct{ start, hint string }{
 	{"syntax error", "upgrade Redis to 6.2 or newer"},
 }
 
-// transact sends commands of which Redis runs all or none. If Redis refuses one
+// transact sends commands. Redis runs all of them or none. If Redis refuses one
 // of them, only the reply to that command contains the reason. The other
 // replies say only that nothing was run.
 func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pipeliner) error) error {

@@ -21,8 +21,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs the program with a single command: the arguments are those of nod
-// hook.
+// run runs the program with a single command, and passes it the arguments of
+// nod hook.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 || !slices.Contains([]string{"version", "--version"}, args[0]) {
 		args = append([]string{"hook"}, args...)

@@ -56,7 +56,7 @@ func TestForeignFolder(t *testing.T) {
 		if c.Name() == "health" || c.Name() == "reload" {
 			cmd.Args = append(cmd.Args, "--url", "http://127.0.0.1:1")
 		}
-		out, _ := cmd.CombinedOutput() // it says what it did
+		out, _ := cmd.CombinedOutput() // the output describes the action
 		if !strings.Contains(string(out), "nod.yaml in this directory is not read") {
 			t.Errorf("%s says %s", c.CommandPath(), out)
 		}

@@ -192,7 +192,7 @@ daemon as its server, with the header Authorization: Bearer and the token.`,
 		},
 	}
 	settingsFlags(cmd, &s, ".mcp.json")
-	cli.ChoiceVar(cmd.Flags(), &client, "client", "", "client that reads the file, if its name does not say so", setup.AgentNames()...)
+	cli.ChoiceVar(cmd.Flags(), &client, "client", "", "client that reads the file, if nod cannot tell from its name", setup.AgentNames()...)
 	return cmd
 }
 

@@ -43,8 +43,8 @@ func TestToolInteraction(t *testing.T) {
 	x.agent.next(`"error"`, `unknown frame`)
 }
 
-// answers answers a request at one front end, of which the other learns. It
-// returns the ID of the request.
+// answers answers a request at one front end. The other front end learns of the
+// answer. It returns the ID of the request.
 func (x tooling) answers() string {
 	x.agent.send(`{"type":"interaction_request","id":"r1","sessionId":"s3","toolCallId":"call_1","toolName":"ask_user","turnId":"t1","responseId":"resp1","interactionType":"input","inputSchema":{"type":"form","fields":[{"id":"answer","type":"text","label":"What is your preferred language?","required":true}]},"timeoutMs":60000}`)
 	a := pendingWith(x.Crash, "preferred language")

@@ -21,7 +21,7 @@ function must(ok, what) {
   if (!ok) throw new Error(what);
 }
 
-// bytes decodes unpadded base64url, of which it accepts exactly one spelling.
+// bytes decodes unpadded base64url. It accepts only one encoding of the same bytes.
 function bytes(text, name) {
   const raw = Buffer.from(String(text), "base64url");
   must(typeof text === "string" && raw.length > 0 && raw.toString("base64url") === text, name + ": not base64url");

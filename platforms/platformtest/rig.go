@@ -43,7 +43,7 @@ type Options struct {
 	Sink    bridge.Sink     // sink for the clicks; nil starts an engine
 	Still   bool            // do not run the platform
 	Token   string          // replaces the bot token of the sandbox
-	Sandbox sandbox.Options // its rate limits are always off
+	Sandbox sandbox.Options // the rate limits are always off
 }
 
 // New starts a sandbox and an adapter that is connected to it.

@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// late keeps what prompts belong to only after people have seen them.
+// late stores the purpose of a prompt only after people have seen the prompt.
 type late struct{ platforms.Notes }
 
 // PutNote implements platforms.Notes.

@@ -34,7 +34,8 @@ func (p *poster) post(ctx context.Context, d bridge.Destination, v bridge.View, 
 		return bridge.MessageRef{}, err
 	}
 	params := tgbotapi.Params{"chat_id": p.chats.current(ctx, d.Channel)}
-	if v.Record.Interaction.Kind == bridge.KindNotice { // it needs no answer, so it is sent without a notification
+	// a notice needs no answer, so it is sent without a notification
+	if v.Record.Interaction.Kind == bridge.KindNotice {
 		params["disable_notification"] = "true"
 	}
 	if d.Thread != "" && d.Thread != general {

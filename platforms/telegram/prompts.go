@@ -52,7 +52,7 @@ func (p *prompts) open(ctx context.Context, sink bridge.Sink, c bridge.Click, cb
 	var asked bridge.MessageRef
 	note := ""
 	where := card
-	if i.Private { // its prompts are next to the message that shows the request
+	if i.Private { // prompts of a private request are next to the message that shows it
 		where = cb.Message.ref()
 	}
 	switch {
@@ -158,7 +158,7 @@ func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.For
 // menuOf returns the menu of a click, and the interaction and the person that
 // it belongs to. It returns the zero value for a click on a card.
 func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
-	private := cb.Message.Chat.ID > 0 // it may show a private request, with all controls
+	private := cb.Message.Chat.ID > 0 // a private chat may show a private request, with all controls
 	if a := bridge.PeekAction(cb.Data); a != bridge.ActionInput && !bridge.PeekStated(cb.Data) && !private {
 		return awaited{}, nil
 	}

@@ -75,7 +75,7 @@ func answers(v bridge.View) []discordgo.MessageComponent {
 			extra = 1
 		}
 		if i.Declinable {
-			extra += maxRow // it takes a row of its own
+			extra += maxRow // the control to decline takes a row of its own
 		}
 		switch {
 		case f.OneTap() && len(f.Options)+extra <= maxButtons:

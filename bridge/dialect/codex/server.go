@@ -107,7 +107,7 @@ func Request(raw []byte) (dialect.Translation, error) {
 		return dialect.Translation{}, err
 	}
 	if r.Approval != nil {
-		r.Approval.AgentRemembers = true // its decisions contain the scope
+		r.Approval.AgentRemembers = true // the decisions of Codex contain the scope
 	}
 	r.Session, r.Turn = p.Thread+p.Conversation, p.Turn
 	r.ToolCall = p.Item + p.LegacyCall

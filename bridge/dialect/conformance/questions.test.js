@@ -127,8 +127,8 @@ for (const [reviewer, without, with_] of [
   });
 }
 
-// The calls of Claude Code: two are harmless, two edit, and two run a program, of
-// which its automatic check denies one.
+// The calls of Claude Code: two are harmless, two edit, and two run a program.
+// The automatic check of Claude Code denies one of the last two.
 const calls = (work) => [
   { name: "Read", input: { file_path: join(work, "a.txt") } },
   { name: "Bash", input: { command: "ls", description: "List" } },

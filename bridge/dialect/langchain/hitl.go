@@ -118,7 +118,7 @@ func (a action) request(at string, allowed []string) (bridge.Request, error) {
 	}
 	if !slices.ContainsFunc(allowed, func(d string) bool { return slices.Contains(decisions, d) }) {
 		return bridge.Request{}, bridge.Errorf(bridge.CodeUnsupported, "%s: no known decision in %q", at, allowed).
-			WithHint("use some of %s", strings.Join(decisions, ", "))
+			WithHint("use at least one of %s", strings.Join(decisions, ", "))
 	}
 	if !slices.Contains(allowed, approve) && !slices.Contains(allowed, edit) && slices.Contains(allowed, respond) {
 		return a.question(prompt, allowed), nil

@@ -213,7 +213,7 @@ func (ps *Room) challenge(ctx context.Context, e Enrollment) ([]byte, error) {
 	if err := ps.Ready(); err != nil {
 		return nil, err
 	}
-	stale := bridge.Errorf(bridge.CodeForbidden, "the key was not created in time or not for you").WithHint("try again")
+	stale := bridge.Errorf(bridge.CodeForbidden, "the key was created too late, or for another person").WithHint("try again")
 	challenge, err := bridge.DecodeBase64(e.Challenge)
 	if err != nil {
 		return nil, stale

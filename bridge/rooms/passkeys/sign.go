@@ -157,7 +157,7 @@ func (ps *Room) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket
 		}
 	}
 	if field := t.Statement.Differs(i.StatementOf(r, t.Actor.Person), time.Now()); field != "" {
-		return r, bridge.Errorf(bridge.CodeForbidden, "the link is for another %s than its approval", field)
+		return r, bridge.Errorf(bridge.CodeForbidden, "the %s in the link differs from that of its approval", field)
 	}
 	keys, err := ps.Of(ctx, t.Actor.Person)
 	if err != nil {

@@ -267,7 +267,7 @@ func (ss *Steerings) UntoldSteerings(ctx context.Context, limit int, lease time.
 			if _, err := ss.EndSteerings(ctx, m.Agent, m.Session, m.ID, bridge.FateExpired); err != nil {
 				return out, err
 			}
-			continue // it is due again
+			continue // the expired message is due again
 		}
 		out = append(out, m.message())
 	}

@@ -73,7 +73,7 @@ func (mb *Mailbox) Messages(ctx context.Context, agent, session string, limit in
 			break
 		}
 		rec, err := mb.records.Load(ctx, l.id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound { // its retention has ended
+		if bridge.ErrorCode(err) == bridge.CodeNotFound { // the retention of the record has ended
 			gone.Unset = append(gone.Unset, broker.Member{Index: life.LateIndex(agent, session), Name: string(l.id)})
 			continue
 		}

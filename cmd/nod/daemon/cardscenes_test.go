@@ -61,7 +61,7 @@ func TestPicturesOfCards(t *testing.T) {
 	}
 }
 
-// cardConfig adds what the cards need: the agent, a critical command, routes
+// cardConfig adds the settings that the cards need: the agent, a critical command, routes
 // for two approvers, for private requests and for reminders, and one that leads to another chat.
 func cardConfig(c *config.Config) {
 	delete(c.Agents, "tester")

@@ -21,7 +21,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
-// fault names what a server in front of the daemon does to a request.
+// fault is a fault that a server in front of the daemon injects.
 type fault string
 
 const (

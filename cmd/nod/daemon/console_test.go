@@ -143,8 +143,8 @@ func TestConsole(t *testing.T) {
 const dark = `[...document.styleSheets].flatMap((s) => [...s.cssRules]).filter((r) => r.media?.mediaText.includes("dark")).forEach((r) => (r.media.mediaText = "all"))`
 
 // TestConsoleInbox checks that people work through the inbox: with filters in
-// the URL, with the keyboard, and several requests at a time, of which nothing
-// is approved that the list does not show.
+// the URL, with the keyboard, and several requests at a time. Nothing is
+// approved that the list does not show.
 func TestConsoleInbox(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// wire keeps what nod sends to a platform.
+// wire records the data that nod sends to a platform.
 type wire struct {
 	mu   sync.Mutex
 	sent []string

@@ -132,7 +132,7 @@ func (d *Daemon) reloadOnSignal(ctx context.Context, hup <-chan os.Signal) {
 			return
 		case <-hup:
 		}
-		_, _ = d.Reload(ctx) // it logs the result
+		_, _ = d.Reload(ctx) // Reload logs the result
 	}
 }
 

@@ -41,8 +41,8 @@ func TestReplay(t *testing.T) {
 }
 
 // story takes a session through all kinds of events: a follow-up that is
-// deferred and completed, a denial, a timeout, and two requests, the second of
-// which a third one joins. It returns the IDs of the requests.
+// deferred and completed, a denial, a timeout, and two requests. A third request
+// joins the second. It returns the IDs of the requests.
 func story(r *rig.Rig) []bridge.ID {
 	r.T.Helper()
 	must := func(rec bridge.Record, err error) bridge.Record {

@@ -113,7 +113,7 @@ func cardScene(x rig.Intruder) scene {
 	}
 }
 
-// askedAs says what a caller gets that expects a request which exists.
+// askedAs describes the result for a caller that expects an existing request.
 func askedAs(first *bridge.Record, again func() (bridge.Record, error)) func() string {
 	return func() string {
 		rec, err := again()

@@ -40,7 +40,7 @@ func Serve(ctx context.Context, s *sandbox.Sandbox, l net.Listener, log *slog.Lo
 // same keys.
 var Keys = daemon.MemoryKeys()
 
-// Config returns a config whose platforms are those of the sandbox at base.
+// Config returns a config that uses the platforms of the sandbox at base.
 func Config(base string) config.Config {
 	c := config.Config{
 		LogLevel: "info", Sandbox: base,

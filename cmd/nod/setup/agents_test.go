@@ -56,7 +56,7 @@ func TestInit(t *testing.T) {
 				was = strict // Codex knows no other member
 			}
 			if agent != "mcp" && name == "odd" {
-				continue // TestIgnoredFiles has what these agents do not accept
+				continue // TestIgnoredFiles covers files that these agents do not accept
 			}
 			t.Run(agent+"/"+name, func(t *testing.T) {
 				t.Parallel()

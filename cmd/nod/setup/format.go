@@ -75,7 +75,7 @@ func (a agent) check(path string, raw []byte) []complaint {
 		if !a.json.last {
 			return ignored("has the member %q twice", name)
 		}
-		out = append(out, complaint{path, fmt.Sprintf("has the member %q twice, of which only the last counts", name), false})
+		out = append(out, complaint{path, fmt.Sprintf("has the member %q twice, and only the last one counts", name), false})
 	}
 	for _, m := range o.Members {
 		name := m.Name.Value.(hujson.Literal).String()

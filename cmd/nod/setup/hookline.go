@@ -32,7 +32,7 @@ type hookLine struct {
 // install it next to nod.
 const hookProgram = "nod-hook"
 
-// isHookProgram reports whether a path is that of nod-hook.
+// isHookProgram reports whether a path is the path of nod-hook.
 func isHookProgram(path string) bool {
 	return strings.TrimSuffix(filepath.Base(path), ".exe") == hookProgram
 }

@@ -63,7 +63,7 @@ func TestIgnoredFiles(t *testing.T) {
 		"claude onFailure":         {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"hooks":[{"type":"command","command":"x","onFailure":"deny"}]}]}}`, true, "onFailure: has to be block"},
 		"claude entry":             {"claude", ".claude/settings.json", `{"hooks":{"PermissionRequest":["NOD hook claude"]}}`, true, "has to be an object"},
 		"claude another event":     {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"Stop":[{"matcher":"*"}]}}`, false, "hooks.Stop[0]: hooks: required"},
-		"claude two hooks":         {"claude", ".claude/settings.json", `{"hooks":{` + claude + `},"hooks":{}}`, false, `has the member "hooks" twice, of which only the last counts`},
+		"claude two hooks":         {"claude", ".claude/settings.json", `{"hooks":{` + claude + `},"hooks":{}}`, false, `has the member "hooks" twice, and only the last one counts`},
 		"claude another spelling":  {"claude", ".claude/settings.json", `{"Hooks":{` + claude + `}}`, false, `has the member "Hooks", which Claude Code ignores`},
 		"claude byte-order mark":   {"claude", ".claude/settings.json", "\ufeff{\"hooks\":{" + claude + "}}", false, ""},
 		"claude other members":     {"claude", ".claude/settings.json", `{"x":1,"hooks":{` + claude + `}}`, false, ""},

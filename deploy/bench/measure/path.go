@@ -244,7 +244,7 @@ func (s *installation) clickBody(ref bridge.MessageRef) (string, error) {
 }
 
 var pathRows = []row{
-	{"agent's call to cards on three platforms, p50", "ms", "of which the platforms take", 2, true},
+	{"agent's call to cards on three platforms, p50", "ms", "time that the platforms take", 2, true},
 	{"click to agent unblocked, p50", "ms", limited, 1, true},
 	{"click to agent unblocked, p99", "ms", limited, 1, true},
 	{"callback acknowledged while many wait, p99", "ms", limited, 1, true},

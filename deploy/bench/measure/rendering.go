@@ -50,7 +50,7 @@ func rendering(_ context.Context, b *harness) ([]figures, error) {
 		return nil, err
 	}
 	before, began := cpuTime(), texts
-	took, allocated := b.costOf(func() { _, _ = build() }) // it succeeded above
+	took, allocated := b.costOf(func() { _, _ = build() }) // build has succeeded above
 	b.processCost(0, "rendering", cpuTime()-before, texts-began)
 	encoding, encoded := b.costOf(func() {
 		for _, m := range messages {

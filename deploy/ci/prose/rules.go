@@ -103,7 +103,8 @@ var rules = []rule{
 	banned("invite", `\b[Ll]et the bot in(to)?\b`, "", "invite the bot"),
 	banned("private-note", `\bprivate notes?\b`, "", "ephemeral reply"),
 	// Sentence shape.
-	bannedIn(inComment, "headless-object", `^[A-Za-z]\w* (returns?|holds?) what\b`, "", "name the object: returns the text that …, holds the values that …"),
+	bannedIn(inComment, "headless-object", `^[A-Za-z]\w* (returns?|holds?|has|says?|names?|describes?|stores?|records?|keeps?|shows?|reads?|lists?|adds?|contains?|writes?|prints?) what\b`, "", "name the object: returns the text that …, holds the values that …"),
+	banned("of-which", `\bof (which|whom)\b`, `(?i)\b(each|one|two|all|some|any|both|none|either|neither|most|many|several) of (which|whom)\b`, "whose …, with a …, or two sentences"),
 	bannedIn(inComment, "headless-definition", `^[A-Za-z]\w* (is|are|was|were) (what|who|whom|whose|where|how|when|why) `, `(what|where|how) to `, "start with a noun: X is the …, X holds …, X reports …"),
 	banned("headless-subject", `(^|[.;] )(Who|Whom|Whoever|Whatever) [a-z]+ [^.;|?]*([.;|]|$)`, "", "name the subject: a caller that …, an approver who …"),
 	banned("tells-that", `\b(tells? (that|whether|if)|says (whether|if))\b`, "", "reports whether, means that"),

@@ -249,7 +249,7 @@ func (s *session) send(ctx context.Context, t string, d any) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if wsjson.Write(ctx, s.conn, e) != nil {
-		s.conn = nil // it resumes
+		s.conn = nil // the bot resumes
 	}
 }
 

@@ -332,7 +332,7 @@ export function composer(state, channel, me, redraw) {
     redraw();
   };
     const suggestions = h("div", { class: "replying suggestions" });
-  // suggest shows what the app suggests for the value that is being typed.
+  // suggest shows the app's suggestions for the value that is being typed.
   const suggest = async (text) => {
     if (!/^\/\S+ \S+ /.test(text)) return;
     const r = await fetch("/control/act", {

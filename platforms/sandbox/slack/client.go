@@ -24,7 +24,7 @@ func (w *workspace) userJSON(m core.Account) raw.Object {
 
 // A stage is the surface that a member uses: a message, a modal or a Home tab.
 type stage struct {
-	input                // its key is empty
+	input                // the key is empty
 	blocks  []raw.Object // all blocks
 	channel *core.Chat   // conversation of a message
 	message raw.Object

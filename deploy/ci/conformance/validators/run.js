@@ -10,8 +10,8 @@ const validators = { "type definitions (tsc)": types, "@discordjs/builders": bui
 const sides = { bot: "nod sends", service: "the sandbox sends" };
 
 // The first recording is of nod. The second file has the cards of the renderers.
-// The third is a recording of other people's bots, of which only what the sandbox
-// sends to them counts.
+// The third is a recording of other people's bots. Only the messages from the
+// sandbox to these bots count.
 const [own, payloads, others] = process.argv.slice(2);
 const recorded = read(own),
   rendered = cards(payloads);
