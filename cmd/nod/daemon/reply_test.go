@@ -81,7 +81,7 @@ func TestReplyToCard(t *testing.T) {
 	}
 	reply("mal", "mine", "on")
 	reply("ana", "v1", "off")
-	r.Eventually("ana is told how", func() bool { return told("reads only text") && told("has to mention the bot") })
+	r.Eventually("ana is told how", func() bool { return told("reads only text") && told("must mention the bot") })
 	a.Pending("discord")
 	reply("ana", "v1.2 <&> *more*", "on")
 	rec := a.End()

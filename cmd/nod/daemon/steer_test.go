@@ -119,7 +119,7 @@ func TestSteerThread(t *testing.T) {
 	m.Eventually("mal is refused", func() bool { return m.said("Only people who may answer") })
 	write("ana", channel, bot+"not in the thread")
 	write("ana", thread, "without the mention")
-	m.Eventually("ana reads why", func() bool { return m.said("a reply has to mention the bot") })
+	m.Eventually("ana reads why", func() bool { return m.said("a reply must mention the bot") })
 	write("ana", thread, bot+"use port 8080")
 	m.Eventually("ana reads that it waits", func() bool { return m.said("Waiting, not delivered yet") })
 	all := m.take()
