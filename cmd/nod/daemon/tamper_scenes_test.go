@@ -58,7 +58,7 @@ func lifeScene(x rig.Intruder) scene {
 	}
 	return scene{
 		id: string(id), other: x.Stored("life", string(other.Interaction.ID)),
-		forge: [2]string{`"after":`, `"state":"approved","response":` + forged(a.Interaction, "") + `,"at":"2026-01-01T00:00:00Z","after":`},
+		forge: [2]string{`"revision":`, `"state":"approved","response":` + forged(a.Interaction, "") + `,"at":"2026-01-01T00:00:00Z","revision":`},
 		next: func() {
 			answers(x, a.Record, bridge.Reply{Decision: bridge.DecideDeny})
 			denied = true
