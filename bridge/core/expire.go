@@ -140,7 +140,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 		}
 		gone++
 		if turns[n] != nil {
-			after := in.told(turns[n], changes[n], r.Done)
+			after := in.announce(turns[n], changes[n], r.Done)
 			over = append(over, bridge.Expiry{ID: turns[n].ID, State: after.State})
 		}
 	}

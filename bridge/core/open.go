@@ -70,7 +70,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.
 				return rejected(&o, on, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
-				rec = *in.told(t, c, done) // the last one is what the caller gets
+				rec = *in.announce(t, c, done) // the last one is what the caller gets
 			}
 		}
 		rec.Repeated, created = out.Repeated, out.Created

@@ -83,7 +83,7 @@ func (in *interactions) turn(
 		if err != nil {
 			return err
 		}
-		rec = in.told(t, c, done)
+		rec = in.announce(t, c, done)
 		return nil
 	})
 	switch {
@@ -116,10 +116,10 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 	return c, nil
 }
 
-// told notes that the change of a turn was stored. It wakes the callers of this
-// process if the interaction is over, and the workers if there are new jobs. It
-// returns the record.
-func (in *interactions) told(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
+// announce notes that the change of a turn was stored. It wakes the callers that
+// wait in this process if the interaction is over, and the workers if there are
+// new jobs. It returns the record.
+func (in *interactions) announce(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
 	t.Stored(c, done)
 	r := in.record(&t.Docs)
 	if t.Over {

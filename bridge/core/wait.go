@@ -22,7 +22,7 @@ const (
 // (reserve). So what it has not read is in the journal after the position of the hub.
 // These wake it:
 //   - with the record, the turn or sweep of this process that ends or defers the
-//     interaction (told), and a turn that finds that another process did (turn)
+//     interaction (announce), and a turn that finds that another process did (turn)
 //   - without one, so that it reads, the journal (follow). While this process has a turn
 //     of the interaction (locks.busy), the journal only notes that (missed), so that no
 //     one reads in vain, and the last turn wakes

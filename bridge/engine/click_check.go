@@ -37,23 +37,24 @@ func (cl *Clicks) Located(ctx context.Context, a *Click) (*bridge.Verdict, error
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// MayAnswer checks that the person may respond, or use the control to deny.
+// MayAnswer checks that the person may respond, or use the control to deny. For a
+// person who may only deny, it notes the reason in DenyOnly.
 func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	i, c := a.Record.Interaction, a.Click
-	var no people.Refusal
-	a.Who, no = cl.people.Eligible(ctx, i, c.Actor)
-	if no.Why == people.WhyUnread {
-		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", no.Unread)
+	var refusal people.Refusal
+	a.Who, refusal = cl.people.Eligible(ctx, i, c.Actor)
+	if refusal.Why == people.WhyUnread {
+		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", refusal.Unread)
 	}
-	if no.Denies && (a.Control.Denies(i) || a.Control.Action == bridge.ActionMore) {
-		a.DenyOnly, no = words.Why(i, no), people.Refusal{}
+	if refusal.Denies && (a.Control.Denies(i) || a.Control.Action == bridge.ActionMore) {
+		a.DenyOnly, refusal = words.Why(i, refusal), people.Refusal{}
 	}
-	if no.Why == "" {
+	if refusal.Why == "" {
 		return nil, nil
 	}
-	cl.journal.Refuse(ctx, i, a.Who, no.Why)
-	note := words.Why(i, no)
-	if cl.linking && a.Who.Person == "" && no.Why != people.WhyUnread {
+	cl.journal.Refuse(ctx, i, a.Who, refusal.Why)
+	note := words.Why(i, refusal)
+	if cl.linking && a.Who.Person == "" && refusal.Why != people.WhyUnread {
 		var err error
 		if note, err = cl.codes.offer(ctx, c); err != nil {
 			return nil, err

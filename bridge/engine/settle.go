@@ -22,27 +22,26 @@ const concludeTries = 5
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (got bridge.Record, result bridge.BallotResult, refusal *bridge.Verdict, err error) {
-	t := Decision{actor, rec, r, rec.Interaction.Terms}
+	d := Decision{actor, rec, r, rec.Interaction.Terms}
 	for range concludeTries {
-		if refusal, err = checked(ctx, s.seams.Decisions, &t); refusal != nil {
-			return t.Record, "", refusal, err
+		if refusal, err = checked(ctx, s.seams.Decisions, &d); refusal != nil {
+			return d.Record, "", refusal, err
 		}
 		if err == nil {
-			got, result, err = s.settleOne(ctx, t)
+			got, result, err = s.settle(ctx, d)
 		}
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
 			return got, result, nil, err
 		}
-		// The request has been amended since it was read, so the checks start
-		// again.
-		if t.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
-			return t.Record, "", nil, err
+		// The request was amended since it was read, so its checks start again.
+		if d.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
+			return d.Record, "", nil, err
 		}
-		if t.Actor, refusal = s.admitAgain(ctx, t.Actor, t.Record, r); refusal != nil {
-			return t.Record, "", refusal, nil
+		if d.Actor, refusal = s.admitAgain(ctx, d.Actor, d.Record, r); refusal != nil {
+			return d.Record, "", refusal, nil
 		}
 	}
-	return t.Record, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+	return d.Record, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
 // Decision is a decision of a person during its checks.
@@ -55,19 +54,20 @@ type Decision struct {
 
 // decides reports whether the decision approves or answers a pending request.
 // Other decisions need no check of the config.
-func (t *Decision) decides() bool {
-	return !t.Record.State.Final() && (t.Response.State == bridge.StateApproved || t.Response.State == bridge.StateAnswered)
+func (d *Decision) decides() bool {
+	return !d.Record.State.Final() && (d.Response.State == bridge.StateApproved || d.Response.State == bridge.StateAnswered)
 }
 
-// settleOne records the response of a person, as the decision or as a vote.
-func (s *Decisions) settleOne(ctx context.Context, t Decision) (got bridge.Record, result bridge.BallotResult, err error) {
-	i, r := t.Record.Interaction, stamped(t.Actor, t.Record.Interaction, t.Response)
+// settle records the response of a person: as a vote if the approval counts votes,
+// and as the decision otherwise. After a decision, the resolvers follow up.
+func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, result bridge.BallotResult, err error) {
+	i, r := d.Record.Interaction, stamped(d.Actor, d.Record.Interaction, d.Response)
 	if i.Kind == bridge.KindApproval && i.Counted() {
-		got, result, err = s.vote(ctx, t.Actor, t.Record, r)
+		got, result, err = s.vote(ctx, d.Actor, d.Record, r)
 	} else {
 		won := false
 		result = bridge.BallotLate
-		got, won, err = s.records.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(t.Actor, r), Expect: &t.Record.Amended}, s.seams.also)
+		got, won, err = s.records.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(d.Actor, r), Expect: &d.Record.Amended}, s.seams.also)
 		if won {
 			result = bridge.BallotDecided
 		}
@@ -75,7 +75,7 @@ func (s *Decisions) settleOne(ctx context.Context, t Decision) (got bridge.Recor
 	if err != nil || result != bridge.BallotDecided {
 		return got, result, err
 	}
-	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", t.Actor.Platform, "user", t.Actor.User)
+	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", d.Actor.Platform, "user", d.Actor.User)
 	// If a click fails here, it is repeated and reaches this point again.
 	return got, result, s.seams.resolved(ctx, got, s.log)
 }

@@ -8,8 +8,13 @@ import (
 	"testing"
 )
 
+// wayMost is the limit for the lines of all files on one path, so that a reader
+// can read them from beginning to end.
+const wayMost = 1200
+
 // TestWays checks that the first lines of the files on the path of a click and of a request
-// name the next file, in the order that docs/architecture.md has.
+// name the next file, in the order that docs/architecture.md has, and that the
+// files of each path have at most wayMost lines.
 func TestWays(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/architecture.md")
@@ -41,6 +46,8 @@ func TestWays(t *testing.T) {
 				t.Errorf("%s begins with %q; want the path of a %s, and %s", f[1], head, way, next)
 			}
 		}
-		t.Logf("the path of a %s has %d lines", way, lines)
+		if t.Logf("the path of a %s has %d lines", way, lines); lines > wayMost {
+			t.Errorf("the path of a %s has %d lines (limit %d); move what most of them do not pass to a neighboring file", way, lines, wayMost)
+		}
 	}
 }
