@@ -14,30 +14,33 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Open implements Interactions. Most openings depend on no existing
-// document, so the first attempt reads nothing. If such a document exists, the
-// store refuses the change and returns the document.
-func (in *interactions) Open(ctx context.Context, o bridge.Opening, on ...broker.Version) (bridge.Record, bool, error) {
+// Open implements Interactions. It registers a caller that will wait before it
+// stores the request, so that the caller misses no answer.
+func (in *interactions) Open(ctx context.Context, o bridge.Opening, relied ...broker.Version) (bridge.Record, bool, error) {
 	if o.Awaited {
 		in.hub.reserve(o.Interaction.ID)
 	}
-	rec, created, err := in.open(ctx, o, on)
+	rec, created, err := in.open(ctx, o, relied)
 	if o.Awaited && (err != nil || !created || rec.Over()) {
 		in.hub.drop(o.Interaction.ID)
 	}
 	return rec, created, err
 }
 
-func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.Version) (rec bridge.Record, created bool, err error) {
-	known := o.Interaction.Previous != "" || o.Interaction.Join
+// open stores a request if the documents on which its openers relied still have
+// the given versions. Most openings depend on no existing document, so the first
+// attempt reads nothing. If such a document exists, the store refuses the change,
+// and the next attempt reads the document.
+func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []broker.Version) (rec bridge.Record, created bool, err error) {
+	reads := o.Interaction.Previous != "" || o.Interaction.Join
 	err = broker.Retry(ctx, func() error {
 		op := &life.Opening{Opening: o, Node: in.node}
-		if known {
+		if reads {
 			if err := in.readNames(ctx, op); err != nil {
 				return err
 			}
 		}
-		known = true
+		reads = true
 		now := in.db.Now()
 		out, err := life.Open(op, now, in.retention)
 		if err != nil {
@@ -59,7 +62,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.
 			return err
 		}
 		if out.Created {
-			c.If = append(c.If, on...)
+			c.If = append(c.If, relied...)
 		}
 		if c.Empty() {
 			rec = *in.record(&out.Turn.Docs)
@@ -67,7 +70,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.
 		} else {
 			var done broker.Done
 			if done, err = in.db.Do(ctx, c); err != nil {
-				return rejected(&o, on, err)
+				return rejected(&o, relied, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
 				rec = *in.announce(t, c, done) // the last one is what the caller gets
@@ -79,9 +82,10 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, on []broker.
 	return rec, created, documents.Public(err)
 }
 
-// rejected returns the reason why an opening was not stored: a ChangedError instead of a
-// stale one if a document on which it depends has another version by now.
-func rejected(o *bridge.Opening, on []broker.Version, err error) error {
+// rejected returns the reason why an opening was not stored. It returns a
+// ChangedError if a document on which the openers relied was changed, so that the
+// engine asks them again.
+func rejected(o *bridge.Opening, relied []broker.Version, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
 			WithHint("wait for responses, or cancel requests")
@@ -91,7 +95,7 @@ func rejected(o *bridge.Opening, on []broker.Version, err error) error {
 		return err
 	}
 	for _, d := range stale.Docs {
-		if slices.ContainsFunc(on, func(v broker.Version) bool { return v.Key == d.Key && v.Version != d.Version }) {
+		if slices.ContainsFunc(relied, func(v broker.Version) bool { return v.Key == d.Key && v.Version != d.Version }) {
 			return &ChangedError{d}
 		}
 	}

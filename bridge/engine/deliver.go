@@ -17,8 +17,8 @@ const (
 	resultTimeout = 4 * time.Second  // limit for recording the result, within the lease
 )
 
-// work processes a job that this daemon has claimed, and renews its lease in
-// the meantime.
+// work processes a job that this daemon has claimed (see run), and renews its
+// lease in the meantime.
 func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)

@@ -24,12 +24,12 @@ func (op *Openings) permit(ctx context.Context, a bridge.Agent, r *bridge.Reques
 	if r.Gate != "" {
 		return nil
 	}
-	return op.within(ctx, a)
+	return op.countRequest(ctx, a)
 }
 
-// within counts a request. It returns an error if the agent sends too many
+// countRequest counts a request. It returns an error if the agent sends too many
 // requests in a minute. The store checks the number of pending requests.
-func (op *Openings) within(ctx context.Context, a bridge.Agent) error {
+func (op *Openings) countRequest(ctx context.Context, a bridge.Agent) error {
 	if a.PerMinute == 0 {
 		return nil
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
-// open implements Engine.Open.
+// open implements Engine.Open. It builds the interaction, lets the openers take
+// part, and stores it.
 func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	if err := r.Normalize(); err != nil {
 		return bridge.Record{}, err
@@ -34,7 +35,7 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 		if rec, isLeft, err := op.ungated(ctx, i, ruling); isLeft || err != nil {
 			return rec, err
 		}
-		if err := op.within(ctx, agent); err != nil {
+		if err := op.countRequest(ctx, agent); err != nil {
 			return bridge.Record{}, err
 		}
 	}
@@ -44,18 +45,18 @@ func (op *Openings) open(ctx context.Context, agent bridge.Agent, r bridge.Reque
 	d := Draft{Opening: opening(i, identity), Ruling: ruling, OnlyRules: r.OnlyRules, Now: r.Now}
 	d.Awaited, d.MaxPending, d.sameTool = r.Awaited, agent.MaxPending, r.SameTool
 	if r.OneAtATime {
-		return op.asked(ctx, d, op.alone)
+		return op.askAndStore(ctx, d, op.alone)
 	}
-	return op.asked(ctx, d, op.store)
+	return op.askAndStore(ctx, d, op.store)
 }
 
 // openTries is the maximum number of times that the openers run because a
 // document on which they relied has changed.
 const openTries = 5
 
-// asked runs the openers and stores the request. If a document on which they
+// askAndStore runs the openers and stores the request. If a document on which they
 // relied has changed by then, it starts again with the first opener.
-func (op *Openings) asked(
+func (op *Openings) askAndStore(
 	ctx context.Context, draft Draft, store func(context.Context, *Draft) (bridge.Record, error),
 ) (rec bridge.Record, err error) {
 	for try := range openTries {
@@ -112,6 +113,8 @@ func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
 	return bridge.Opening{Interaction: i, Identity: id}
 }
 
+// store stores a request after the openers, with the digest of the content that a
+// card has to show before anyone can approve it.
 func (op *Openings) store(ctx context.Context, d *Draft) (bridge.Record, error) {
 	o := d.Opening
 	content, err := proof.Content(o.Interaction)

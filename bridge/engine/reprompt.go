@@ -151,7 +151,7 @@ func (rd *rounds) again(ctx context.Context, agent bridge.Agent, before bridge.R
 	d := Draft{Opening: opening(i, f.identity), Ruling: ruling, Now: r.Now}
 	d.Queued, d.MaxPending = f.queued, agent.MaxPending
 	d.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}, At: i.Created, Digest: was.Digest}
-	return rd.opener.asked(ctx, d, rd.opener.store)
+	return rd.opener.askAndStore(ctx, d, rd.opener.store)
 }
 
 // follow makes an interaction the next round of another one.

@@ -142,7 +142,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	}
 	for n := range i.Destinations {
 		if t.Cards[n].Message != nil {
-			t.edit(n, now.Add(after)) // sent after the reply to the click that caused the follow-up
+			t.edit(n, now.Add(closeDelay)) // sent after the reply to the click that caused the follow-up
 		} else if _, failed := t.Life.Failures[n]; !failed {
 			t.change.Request = append(t.change.Request, post(t.Body, n, now.Add(time.Duration(i.Grace))))
 		}

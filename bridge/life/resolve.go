@@ -73,8 +73,8 @@ func (t *Turn) due() bool {
 	return true
 }
 
-// after is the delay of the edits that show the closed interaction.
-const after = 100 * time.Millisecond
+// closeDelay is the delay of the edits that show the closed interaction.
+const closeDelay = 100 * time.Millisecond
 
 // resolve resolves a pending interaction. It writes the response, and everything
 // that follows from it: the event, the edits of the cards, the webhooks, and what
@@ -102,7 +102,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 		t.change.Withdraw = append(t.change.Withdraw, jobName(bridge.JobStep, t.ID, l.Step))
 	}
 	t.bump()
-	t.editAll(after)
+	t.editAll(closeDelay)
 	for n := range l.Hooks {
 		t.request(bridge.JobHook, n, t.now)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Do implements broker.Store.
+// Do implements broker.Store. It runs lua/do.lua, which checks the conditions of
+// the change, and then applies all of it or nothing.
 func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	one, versions := s.call(c)
 	q, sent := s.queue, time.Now()
@@ -121,7 +122,9 @@ func (s *Store) members(a *args, c broker.Change) {
 	}
 }
 
-// result returns the result of do.lua for a call that was sent at a time.
+// result reads the reply of do.lua for a call that was sent at a time. If a
+// condition of the change does not hold, it returns a broker.Untimely, a
+// broker.Full, or a broker.Stale with the current documents.
 func (s *Store) result(ctx context.Context, c broker.Change, versions []int64, reply *rdb.Cmd, sent time.Time) (broker.Done, error) {
 	out, err := reply.StringSlice()
 	if err != nil {
