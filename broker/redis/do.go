@@ -27,27 +27,6 @@ func (s *Store) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
 	return s.result(ctx, c, versions, one.reply, sent)
 }
 
-// A change with jobs counts only if the clock of the server differs little from
-// the time that its rule used: less than clockBack behind, and less than
-// clockAhead ahead. After a jump of the clock, its jobs would be due at the
-// wrong time.
-const (
-	clockBack  = 5 * time.Second
-	clockAhead = time.Minute
-)
-
-// timed adds these conditions to a change.
-func (s *Store) timed(c broker.Change) broker.Change {
-	now := s.Now()
-	if from := now.Add(-clockBack); len(c.Request) > 0 && c.From.Before(from) {
-		c.From = from
-	}
-	if until := now.Add(clockAhead); len(c.Request) > 0 && (c.Until.IsZero() || until.Before(c.Until)) {
-		c.Until = until
-	}
-	return c
-}
-
 // Most changes have no more keys and arguments.
 const usualKeys, usualArgs = 16, 64
 

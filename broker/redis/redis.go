@@ -130,19 +130,6 @@ func (s *Store) closeQueues() {
 	}
 }
 
-// learn corrects the difference to the server's clock. The server read its clock
-// after the call was sent, and before now. A reply that takes long says little about
-// the difference, and so changes little.
-func (s *Store) learn(at, sent time.Time) {
-	least, most := at.Sub(time.Now().Round(0)), at.Add(time.Millisecond).Sub(sent.Round(0))
-	s.offset.Store(int64(max(least, min(most, time.Duration(s.offset.Load())))))
-}
-
-// Now implements broker.Store.
-func (s *Store) Now() time.Time {
-	return time.Now().Add(time.Duration(s.offset.Load())).Truncate(time.Millisecond)
-}
-
 // keys builds the names of all keys. No other code does: scripts receive their
 // keys as arguments. All of the names have the same hash tag, so that they are
 // in one slot of a Cluster. A key without a TTL stays until it is deleted.
@@ -161,8 +148,10 @@ func (k keys) index(name string) string { return k.in("x:" + name) }
 // jobs is a sorted set of the jobs by the time from which they can be claimed, in ms,
 // and states a hash of the states of those that were; see lua/job.lua. A queue is a list
 // of jobs.
-func (k keys) jobs() string             { return k.in("jobs") }
-func (k keys) states() string           { return k.in("states") }
+func (k keys) jobs() string { return k.in("jobs") }
+
+func (k keys) states() string { return k.in("states") }
+
 func (k keys) queue(name string) string { return k.in("q:" + name) }
 
 // dead is a list of the values of dead letters, newest first, at most 1000.
