@@ -45,16 +45,12 @@ const (
 	abandonTimeout = 5 * time.Second
 )
 
-// Reader holds the store methods that the API needs to list requests, stream
-// events and check the health of the store.
+// Reader lists requests and reads events. Package history implements it.
 type Reader interface {
 	List(context.Context, bridge.ListFilter) (bridge.List, error)
 	Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error)
 	Cursor(context.Context) (string, error)
 	CursorAt(time.Time) string
-	// Ready returns an error unless the store can store requests and decisions
-	// right now.
-	Ready(context.Context) error
 }
 
 // Principal is an authenticated caller: an agent or a person.
@@ -74,6 +70,9 @@ func (p Principal) actor() bridge.Actor {
 type Options struct {
 	Engine *rooms.House
 	Reader Reader
+	// Ready returns an error unless the store can store requests and decisions
+	// right now.
+	Ready func(context.Context) error
 	// Tokens maps the hex SHA-256 of each bearer token to its owner. If it is
 	// empty, no token is valid.
 	Tokens map[string]Principal
@@ -109,6 +108,7 @@ type Server struct {
 	shared
 	tokens  map[[sha256.Size]byte]Principal
 	session func(*http.Request) (Principal, error)
+	ready   func(context.Context) error
 	keysOK  func() bridge.Health
 	proven  func(*http.Request)
 	refused func(*http.Request) time.Duration
@@ -120,7 +120,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		shared: shared{o.Engine, requestReader{o.Reader}, newOwners(), o.Closing, o.Parked, o.Redact, o.Log},
-		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, origins: o.Origins,
+		tokens: make(map[[sha256.Size]byte]Principal, len(o.Tokens)), session: o.Session, ready: o.Ready, keysOK: o.Keys, proven: o.Proven, refused: o.Refused, origins: o.Origins,
 		mux: http.NewServeMux(),
 	}
 	for digest, p := range o.Tokens {
@@ -160,7 +160,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	requests, sessions := requests{s.shared}, sessions{s.shared}
 	streams := streams{s.shared, newAttended(s.closing, s.releaseUnattended), s.origins}
 	exchanges, standing, evidence := exchanges{s.shared}, standing{s.shared}, evidence{s.shared}
-	status := status{s.shared, s.keysOK}
+	status := status{s.shared, s.ready, s.keysOK}
 	return map[string]http.HandlerFunc{
 		"POST /v1/interactions":               s.agent(requests.create),
 		"GET /v1/interactions":                s.anyone(requests.list),

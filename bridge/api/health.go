@@ -37,7 +37,7 @@ func (s status) health(ctx context.Context) Health {
 			h.Status = "degraded"
 		}
 	}
-	if err := s.reader.Ready(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		e := bridge.PublicError(err)
 		h.Status = "down"
 		h.Redis = bridge.Health{State: bridge.HealthDown, Reason: e.Message}

@@ -38,7 +38,7 @@ func newOffice(t testing.TB) *httptest.Server {
 	for _, who := range []string{"ana", "bo", "owner"} {
 		tokens[hashOf(who)] = api.Principal{Person: who}
 	}
-	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Tokens: tokens}))
+	s := httptest.NewServer(api.New(api.Options{Engine: e, Reader: b, Ready: b.Ready, Tokens: tokens}))
 	t.Cleanup(s.Close)
 	return s
 }

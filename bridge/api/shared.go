@@ -37,6 +37,7 @@ type (
 	}
 	status struct {
 		shared
+		ready  func(context.Context) error // see Options.Ready
 		keysOK func() bridge.Health
 	}
 )

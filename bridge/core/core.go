@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
@@ -32,8 +31,6 @@ type Options struct {
 type Store struct {
 	*interactions
 	*jobs
-	*lists
-	*events
 
 	db broker.Store
 }
@@ -64,7 +61,7 @@ func New(ctx context.Context, db broker.Store, o Options) (*Store, error) {
 	if err := in.start(ctx); err != nil {
 		return nil, err
 	}
-	return &Store{interactions: in, jobs: &jobs{s}, lists: &lists{in}, events: &events{in}, db: db}, nil
+	return &Store{interactions: in, jobs: &jobs{s}, db: db}, nil
 }
 
 // Close stops the background work. Callers that still wait get CodeUnavailable.
@@ -77,11 +74,11 @@ func (s *Store) Close() error {
 // called at any time. With nil, the store signs nothing.
 func (s *Store) Sign(with *proof.Signer) { s.interactions.signer.Store(with) }
 
+// Signer returns what signs, or nil.
+func (s *Store) Signer() *proof.Signer { return s.interactions.signer.Load() }
+
 // Retention implements Interactions.
 func (s *Store) Retention() time.Duration { return s.interactions.retention }
 
 // Ready returns an error unless requests and decisions can be stored now.
 func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
-
-// refused logs a document that does not verify.
-func (s *shared) refused(err error) { documents.DB{Store: s.db, Log: s.log}.Refused(err) }

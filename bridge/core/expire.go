@@ -103,7 +103,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 	for n, m := range due {
 		ids[n] = bridge.ID(m.Name)
 	}
-	all, err := in.several(ctx, ids)
+	all, err := in.Read(ctx, ids)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -151,12 +151,12 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 // is empty if the deadline has not passed. For an interaction that is over or
 // does not exist, there is no turn, and the change removes the deadline. If a
 // failover has dropped the resolution, the deadline stays.
-func (in *interactions) expiry(ctx context.Context, f found, m broker.Member) (*life.Turn, broker.Change, error) {
+func (in *interactions) expiry(ctx context.Context, f Found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
-	case bridge.ErrorCode(f.err) == bridge.CodeNotFound, f.err == nil && f.Problem == "" && f.Life.State != "":
+	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound, f.Err == nil && f.Problem == "" && f.Life.State != "":
 		return nil, broker.Change{If: []broker.Version{f.LifeDoc.At()}, Unset: []broker.Member{m}, Urgent: true}, nil
-	case f.err != nil:
-		return nil, broker.Change{}, f.err
+	case f.Err != nil:
+		return nil, broker.Change{}, f.Err
 	case f.Problem != "": // another daemon may have the key that verifies it
 		return nil, broker.Change{}, bridge.Errorf(bridge.CodeForbidden, "it does not verify: %s", f.Problem)
 	}

@@ -20,24 +20,24 @@ type interactions struct {
 
 // docs reads the documents of an interaction.
 func (in *interactions) docs(ctx context.Context, id bridge.ID) (*life.Docs, error) {
-	all, err := in.several(ctx, []bridge.ID{id})
+	all, err := in.Read(ctx, []bridge.ID{id})
 	if err != nil {
 		return nil, err
 	}
-	return all[0].Docs, all[0].err
+	return all[0].Docs, all[0].Err
 }
 
-// found holds the documents of one of several interactions, or the error of
+// Found holds the documents of one of several interactions, or the error of
 // reading them.
-type found struct {
+type Found struct {
 	*life.Docs
-	err error
+	Err error
 }
 
-// several reads the documents of interactions together. The configured replicas
+// Read reads the documents of interactions together. The configured replicas
 // have confirmed the decisions, votes and deferrals that it returns, so a
 // failover cannot drop them after a caller has seen them.
-func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []found, err error) {
+func (in *interactions) Read(ctx context.Context, ids []bridge.ID) (out []Found, err error) {
 	err = broker.Retry(ctx, func() error {
 		var told []broker.Version
 		if out, told, err = in.read(ctx, ids); err != nil || len(told) == 0 {
@@ -48,9 +48,9 @@ func (in *interactions) several(ctx context.Context, ids []bridge.ID) (out []fou
 	return out, documents.Public(err)
 }
 
-// read does the same as several, but without waiting for the replicas. It
+// read does the same as Read, but without waiting for the replicas. It
 // returns the versions that the replicas have to confirm.
-func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found, told []broker.Version, err error) {
+func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []Found, told []broker.Version, err error) {
 	var keys []broker.Key
 	for _, id := range ids {
 		keys = append(keys, life.Keys(id)...)
@@ -60,59 +60,36 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []found,
 		return nil, nil, err
 	}
 	each := len(keys) / max(1, len(ids))
-	out = make([]found, len(ids))
+	out = make([]Found, len(ids))
 	for n, id := range ids {
 		f := &out[n]
-		f.Docs, f.err = life.Read(id, docs[n*each:(n+1)*each])
+		f.Docs, f.Err = life.Read(id, docs[n*each:(n+1)*each])
 		if f.Problem != "" {
 			in.log.Warn("record does not verify", "id", id, "why", f.Problem)
 		}
 		if f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero() {
 			told = append(told, f.LifeDoc.At())
 		}
-		if more := f.More(); f.err == nil && len(more) > 0 {
+		if more := f.More(); f.Err == nil && len(more) > 0 {
 			rest, err := in.db.Get(ctx, more...)
 			if err != nil {
 				return nil, nil, err
 			}
-			f.err = f.Add(rest)
+			f.Err = f.Add(rest)
 		}
 	}
 	return out, told, nil
 }
 
-// record returns the record of the interaction that documents describe. If the
+// Record returns the record of the interaction that documents describe. If the
 // documents do not verify, the record is closed without a decision, so no
 // caller can mistake it for an approval.
-func (in *interactions) record(d *life.Docs) *bridge.Record {
+func (in *interactions) Record(d *life.Docs) *bridge.Record {
 	r := d.Record(in.db.Now())
 	if r.Unverified != "" {
 		r.Distrust()
 	}
 	return r
-}
-
-// loadAll reads records together. An element is nil if the record does not
-// exist, or if a newer version of nod wrote it.
-func (in *interactions) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
-	all, err := in.several(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*bridge.Record, len(ids))
-	for n, f := range all {
-		switch {
-		case f.err == nil:
-			r := in.record(f.Docs)
-			if asStored {
-				r = f.Record(in.db.Now())
-			}
-			out[n] = r
-		case bridge.ErrorCode(f.err) != bridge.CodeNotFound:
-			in.refused(f.err)
-		}
-	}
-	return out, nil
 }
 
 // Load implements Interactions.
@@ -121,7 +98,7 @@ func (in *interactions) Load(ctx context.Context, id bridge.ID) (bridge.Record, 
 	if err != nil {
 		return bridge.Record{}, err
 	}
-	return *in.record(d), nil
+	return *in.Record(d), nil
 }
 
 // Inspect implements Interactions.

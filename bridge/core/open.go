@@ -51,7 +51,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []bro
 			if err != nil {
 				return err
 			}
-			rec = *in.record(d)
+			rec = *in.Record(d)
 			return in.db.Confirm(ctx, d.LifeDoc.At())
 		}
 		if err := out.Sign(in.signer.Load()); err != nil {
@@ -65,7 +65,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []bro
 			c.If = append(c.If, relied...)
 		}
 		if c.Empty() {
-			rec = *in.record(&out.Turn.Docs)
+			rec = *in.Record(&out.Turn.Docs)
 			err = in.db.Confirm(ctx, out.Turn.LifeDoc.At())
 		} else {
 			var done broker.Done

@@ -63,7 +63,7 @@ func (in *interactions) turn(
 			return err
 		}
 		if d.Problem != "" { // storing the forged values again would seal them with our key
-			out, rec = d, in.record(d)
+			out, rec = d, in.Record(d)
 			return nil
 		}
 		t := d.Begin(in.db.Now(), in.retention)
@@ -76,7 +76,7 @@ func (in *interactions) turn(
 		}
 		out = &t.Docs
 		if c.Empty() {
-			rec = in.record(out)
+			rec = in.Record(out)
 			return in.db.Confirm(ctx, d.LifeDoc.At()) // what it repeats may not be on the replicas yet
 		}
 		done, err := in.db.Do(ctx, c)
@@ -107,7 +107,7 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 		return c, err
 	}
 	for _, a := range also {
-		more, err := a(ctx, *in.record(&t.Docs))
+		more, err := a(ctx, *in.Record(&t.Docs))
 		if err != nil {
 			return c, err
 		}
@@ -121,7 +121,7 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 // new jobs. It returns the record.
 func (in *interactions) announce(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
 	t.Stored(c, done)
-	r := in.record(&t.Docs)
+	r := in.Record(&t.Docs)
 	if t.Over {
 		in.hub.wake(t.ID, r)
 	}

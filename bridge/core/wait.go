@@ -121,7 +121,7 @@ func (in *interactions) reread(ctx context.Context) {
 	in.hub.mu.Unlock()
 	for part := range slices.Chunk(ids, rereadBatch) {
 		for {
-			all, err := in.several(ctx, part)
+			all, err := in.Read(ctx, part)
 			if err == nil {
 				in.wakeOver(part, all)
 				break
@@ -134,11 +134,11 @@ func (in *interactions) reread(ctx context.Context) {
 }
 
 // wakeOver wakes the callers of interactions that are over or gone.
-func (in *interactions) wakeOver(ids []bridge.ID, all []found) {
+func (in *interactions) wakeOver(ids []bridge.ID, all []Found) {
 	for n, f := range all {
-		if f.err != nil {
+		if f.Err != nil {
 			in.hub.wake(ids[n], nil)
-		} else if r := in.record(f.Docs); r.Over() {
+		} else if r := in.Record(f.Docs); r.Over() {
 			in.hub.wake(ids[n], r)
 		}
 	}
@@ -271,7 +271,7 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 	for {
 		d, err := in.docs(ctx, id)
 		if err == nil {
-			r := in.record(d)
+			r := in.Record(d)
 			if !r.Over() {
 				return nil, nil //nolint:nilnil // the comment above defines this result
 			}

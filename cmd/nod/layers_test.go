@@ -23,7 +23,7 @@ var layers = []string{
 	"bridge/passkey bridge/life bridge/people bridge/documents broker/redis",
 	"bridge/proof bridge/dialect render",
 	"bridge/words bridge/journal bridge/turns bridge/core",
-	"bridge/tell",
+	"bridge/tell bridge/history",
 	"bridge/engine platforms",
 	"bridge/rooms/audit bridge/rooms/escalation bridge/rooms/grant bridge/rooms/passkeys bridge/rooms/session bridge/rooms/webhook",
 	"bridge/desk",

@@ -21,6 +21,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/history"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/bridge/rooms"
@@ -42,6 +43,7 @@ const (
 type Daemon struct {
 	redis       redis.UniversalClient
 	store       *core.Store
+	history     *history.Reader
 	db          broker.Store
 	closeDB     func() error // nil if there is nothing to close
 	keyring     keyring
@@ -111,6 +113,9 @@ func (d *Daemon) Engine() *rooms.House { return d.now.Load().engine }
 
 // Store returns the store, which all generations share.
 func (d *Daemon) Store() *core.Store { return d.store }
+
+// History reads the requests and events of the store.
+func (d *Daemon) History() *history.Reader { return d.history }
 
 // Documents returns the database of the rooms' documents.
 func (d *Daemon) Documents() documents.DB { return documents.DB{Store: d.db, Log: d.log} }

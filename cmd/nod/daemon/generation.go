@@ -67,7 +67,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	people := buildDirectory(c, d.remembered, chats, engine.NewLinked(db), schedules)
 	options := rooms.Options{Options: engine.Options{
 		Directory: people, Redactor: hide, Linking: c.Identity.Linking, UnknownRequesters: c.Identity.UnknownRequesters, Store: d.observer.Store(d.store), DB: d.db, Keys: keyring, Platforms: chats,
-		Routes: routes, Observer: d.observer, Log: d.log, History: d.store, Policy: rules, Signer: k.signer,
+		Routes: routes, Observer: d.observer, Log: d.log, History: d.history, Policy: rules, Signer: k.signer,
 	}, Webhooks: hooks, AuditRetention: time.Duration(c.Audit.Retention)}
 	options.Agents = buildAgents(c)
 	options.Signing = signing(c)
@@ -95,7 +95,7 @@ func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func
 	mux.Handle("POST /admin/reload", d.reloadEntry(g.keys))
 	tokens := buildTokens(c)
 	front := api.Options{
-		Engine: g.engine, Reader: d.store, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
+		Engine: g.engine, Reader: d.history, Ready: d.store.Ready, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
 		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, Origins: c.Origins, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
 	}
 	if c.Console.Enabled {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/history"
 	"github.com/nodbridge/nod/broker/memory"
 	store "github.com/nodbridge/nod/broker/redis"
 	"github.com/nodbridge/nod/config"
@@ -56,6 +57,7 @@ func (d *Daemon) open(ctx context.Context, c config.Config) error {
 		d.db, d.closeDB = db, db.Close
 	}
 	d.store, err = core.New(ctx, d.db, core.Options{Retention: time.Duration(c.Retention), Log: d.log})
+	d.history = history.New(d.db, d.store, d.log)
 	return err
 }
 

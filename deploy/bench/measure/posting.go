@@ -123,8 +123,8 @@ func took(cards []card) []float64 {
 func (b *harness) postTo(ctx context.Context, i *installation, s service) ([]card, error) {
 	minute := min(time.Minute, postingSpan*b.span)
 	n := max(1, int(posted*minute/time.Minute))
-	store := i.Store()
-	cursor, err := store.Cursor(ctx)
+	journal := i.History()
+	cursor, err := journal.Cursor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (b *harness) postTo(ctx context.Context, i *installation, s service) ([]car
 		return nil, failed
 	}
 	for left := n; left > 0; {
-		events, next, err := store.Events(ctx, cursor, bridge.EventFilter{})
+		events, next, err := journal.Events(ctx, cursor, bridge.EventFilter{})
 		if err != nil {
 			return nil, err
 		}

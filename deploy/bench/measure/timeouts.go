@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/history"
 	"github.com/nodbridge/nod/bridge/rooms"
 )
 
@@ -187,7 +188,7 @@ func (b *harness) expire(ctx context.Context, n int, first time.Time, apart time
 	}
 	ends := make(map[bridge.ID]int, n)
 	for cursor := ""; ; {
-		events, next, err := b.store.Events(ctx, cursor, bridge.EventFilter{})
+		events, next, err := history.New(b.db, b.store, nil).Events(ctx, cursor, bridge.EventFilter{})
 		if err != nil {
 			return 0, 0, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/history"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	store "github.com/nodbridge/nod/broker/redis"
@@ -20,6 +21,7 @@ import (
 // Store is a store for a test.
 type Store struct {
 	*core.Store
+	*history.Reader
 	DB   broker.Store
 	Keys *broker.Seals // seals for documents
 }
@@ -59,7 +61,7 @@ func On(t testing.TB, db broker.Store, seals *broker.Seals, o core.Options) *Sto
 			t.Error(err)
 		}
 	})
-	return &Store{s, db, seals}
+	return &Store{s, history.New(db, s, o.Log), db, seals}
 }
 
 // Documents returns the documents of the rooms.

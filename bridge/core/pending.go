@@ -1,7 +1,9 @@
 package core
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -9,6 +11,37 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
+
+// Pending implements Interactions.
+func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	q := broker.Query{Index: life.Deadlines}
+	if agent != "" && session != "" {
+		q.Index = life.SessionIndex(agent, session)
+	}
+	all, err := in.db.Range(ctx, q)
+	ids := make([]bridge.ID, len(all))
+	for n, m := range all {
+		ids[n] = bridge.ID(m.Name)
+	}
+	if err != nil || agent == "" && session == "" {
+		return ids, documents.Public(err)
+	}
+	slices.SortFunc(ids, func(a, b bridge.ID) int { return cmp.Compare(b, a) }) // their order is that of their times
+	var out []bridge.ID
+	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session}
+	for part := range slices.Chunk(ids, rereadBatch) {
+		found, err := in.Read(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for n, d := range found {
+			if d.Err == nil && f.Match(*in.Record(d.Docs)) {
+				out = append(out, part[n])
+			}
+		}
+	}
+	return out, nil
+}
 
 // Stats returns counts of the stored data, and the ages of a sample of the
 // pending interactions.

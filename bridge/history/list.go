@@ -1,4 +1,4 @@
-package core
+package history
 
 import (
 	"cmp"
@@ -16,12 +16,9 @@ import (
 
 const (
 	listDefault = 50
-	listMax     = 200
+	listMost    = 200
 	listBatch   = 256 // number of records; more than a session creates in a millisecond
 )
-
-// lists reads pages of records, newest first.
-type lists struct{ in *interactions }
 
 // place is a position in the order of lists: newest first, then by ID.
 type place struct {
@@ -57,12 +54,12 @@ func parsePlace(s string) (place, error) {
 
 // List returns a page of records, newest first. A cursor must come from an
 // earlier page. For any other cursor, List returns CodeInvalid.
-func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
+func (r *Reader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {
 	limit := f.Limit
 	if limit <= 0 {
 		limit = listDefault
 	}
-	limit = min(limit, listMax)
+	limit = min(limit, listMost)
 	at, err := parsePlace(f.Cursor)
 	if err != nil {
 		return bridge.List{}, err
@@ -70,11 +67,11 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	if !f.Until.IsZero() {
 		at = later(at, place{ms: f.Until.Add(eventLag).UnixMilli()})
 	}
-	past := newHistory(ls.in.db, at)
+	past := newOpenings(r.db, at)
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
 	most := min(listBatch, limit+1) // usually enough; if the filter drops some records, more are read
 	for {
-		places, err := ls.newest(ctx, f, past, at, most)
+		places, err := r.newest(ctx, f, past, at, most)
 		if err != nil || len(places) == 0 {
 			return out, err
 		}
@@ -83,23 +80,23 @@ func (ls *lists) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		for k, p := range places {
 			ids[k] = bridge.ID(p.id)
 		}
-		records, err := ls.in.loadAll(ctx, ids, f.AsStored)
+		records, err := r.loadAll(ctx, ids, f.AsStored)
 		if err != nil {
 			return bridge.List{}, err
 		}
-		for k, r := range records {
+		for k, rec := range records {
 			if at = places[k]; !f.Since.IsZero() && at.ms < f.Since.UnixMilli() {
 				return out, nil
 			}
-			if r == nil {
+			if rec == nil {
 				continue // its retention has passed
 			}
 			if len(out.Items) == limit {
 				out.Next = last.String()
 				return out, nil
 			}
-			if within(f, r.Interaction.Created) && f.Match(*r) {
-				out.Items, last = append(out.Items, *r), at
+			if within(f, rec.Interaction.Created) && f.Match(*rec) {
+				out.Items, last = append(out.Items, *rec), at
 			}
 		}
 	}
@@ -114,8 +111,8 @@ func within(f bridge.ListFilter, created time.Time) bool {
 // newest returns the next places after at that can match the filter. They come
 // from the index of a session, from the deadlines, or from the history. At the
 // end, it returns none.
-func (ls *lists) newest(ctx context.Context, f bridge.ListFilter, past *history, at place, most int) ([]place, error) {
-	db := ls.in.db
+func (r *Reader) newest(ctx context.Context, f bridge.ListFilter, past *openings, at place, most int) ([]place, error) {
+	db := r.db
 	switch {
 	case f.Session != "" && f.Agent != "":
 		found, err := db.Range(ctx, broker.Query{Index: life.SessionIndex(f.Agent, f.Session), To: time.UnixMilli(at.ms), Newest: true, N: listBatch})
@@ -149,9 +146,9 @@ const (
 	eventLag = time.Second
 )
 
-// history reads the openings backward from the journal. The journal keeps an
+// openings reads the openings backward from the journal. The journal keeps an
 // opening for as long as its record exists.
-type history struct {
+type openings struct {
 	db    broker.Store
 	at    place   // only places after this one are returned
 	found []place // places that were read but not returned, newest first
@@ -160,27 +157,27 @@ type history struct {
 	done  bool
 }
 
-func newHistory(db broker.Store, at place) *history {
-	return &history{db: db, at: at, until: at.ms, count: historyFirst}
+func newOpenings(db broker.Store, at place) *openings {
+	return &openings{db: db, at: at, until: at.ms, count: historyFirst}
 }
 
 // next returns up to a number of places. At the end, it returns none.
-func (h *history) next(ctx context.Context, most int) ([]place, error) {
+func (h *openings) next(ctx context.Context, most int) ([]place, error) {
 	for len(h.found) == 0 && !h.done {
 		read, err := h.db.Newest(ctx, broker.Journal, strconv.FormatInt(h.until+1, 10)+"-0", h.count)
 		if err != nil {
 			return nil, documents.Public(err)
 		}
-		h.take(openings(read))
+		h.take(openingsOf(read))
 	}
 	out := h.found[:min(most, len(h.found))]
 	h.found = h.found[len(out):]
 	return out, nil
 }
 
-// openings returns the places of the entries that are openings. Only openings
+// openingsOf returns the places of the entries that are openings. Only openings
 // have an ID.
-func openings(entries []broker.Entry) []place {
+func openingsOf(entries []broker.Entry) []place {
 	out := make([]place, len(entries))
 	for k, e := range entries {
 		out[k].ms = documents.TimeOf(e.ID)
@@ -194,7 +191,7 @@ func openings(entries []broker.Entry) []place {
 // take keeps the openings among the entries that were read. The next read
 // repeats the last millisecond, because that millisecond may have more
 // openings.
-func (h *history) take(read []place) {
+func (h *openings) take(read []place) {
 	last := int64(-1)
 	if len(read) == h.count {
 		last = read[len(read)-1].ms
@@ -213,28 +210,23 @@ func (h *history) take(read []place) {
 	h.done = last < 0
 }
 
-// Pending implements Interactions.
-func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
-	var ids []bridge.ID
-	if agent == "" && session == "" {
-		all, err := in.db.Range(ctx, broker.Query{Index: life.Deadlines})
-		for _, m := range all {
-			ids = append(ids, bridge.ID(m.Name))
-		}
-		return ids, documents.Public(err)
+// loadAll reads records together. An element is nil if the record does not
+// exist, or if a newer version of nod wrote it.
+func (r *Reader) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
+	all, err := r.core.Read(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
-	ls := &lists{in}
-	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session, Limit: listMax}
-	for {
-		page, err := ls.List(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range page.Items {
-			ids = append(ids, r.Interaction.ID)
-		}
-		if f.Cursor = page.Next; f.Cursor == "" {
-			return ids, nil
+	out := make([]*bridge.Record, len(ids))
+	for n, f := range all {
+		switch {
+		case f.Err == nil && asStored:
+			out[n] = f.Record(r.db.Now())
+		case f.Err == nil:
+			out[n] = r.core.Record(f.Docs)
+		case bridge.ErrorCode(f.Err) != bridge.CodeNotFound:
+			documents.DB{Store: r.db, Log: r.log}.Refused(f.Err)
 		}
 	}
+	return out, nil
 }

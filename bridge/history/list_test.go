@@ -1,4 +1,4 @@
-package core_test
+package history_test
 
 import (
 	"cmp"
@@ -8,8 +8,23 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+// opener opens another daemon on the database of a test.
+type opener = stored.Opener
+
+var (
+	bubble, each = stored.Bubble, stored.Each
+	opening      = stored.Opening
+	open, yes    = stored.Open, stored.Yes
+	pass         = stored.Pass
+)
+
+func must[T any](t *testing.T) func(T, error) T { return stored.Must[T](t) }
 
 // TestEventsResumeWithoutGapOrRepeat checks that pages of events contain each
 // event once.
@@ -146,7 +161,7 @@ func TestHistory(t *testing.T) {
 		}
 		all = append(all, place{now.UnixMilli(), o.Interaction.ID})
 		if n%2 == 0 {
-			mark(t, s, o.Interaction.ID, bridge.Mark{Joined: true})
+			must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, bridge.Mark{Joined: true}))
 		}
 	}
 	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.id, a.id)) })

@@ -1,4 +1,4 @@
-package core
+package history
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
@@ -18,14 +19,11 @@ import (
 // eventBatch is the number of entries that are read at a time.
 const eventBatch = 200
 
-// events reads the events in the journal.
-type events struct{ in *interactions }
-
 // Cursor returns the position after all events so far, which is the ID of the
 // last entry of the journal. A time would skip the next event of the same
 // millisecond.
-func (ev *events) Cursor(ctx context.Context) (string, error) {
-	last, err := ev.in.db.Newest(ctx, broker.Journal, "", 1)
+func (r *Reader) Cursor(ctx context.Context) (string, error) {
+	last, err := r.db.Newest(ctx, broker.Journal, "", 1)
 	if err != nil {
 		return "", documents.Public(err)
 	}
@@ -36,20 +34,20 @@ func (ev *events) Cursor(ctx context.Context) (string, error) {
 }
 
 // CursorAt returns the position before all events at a time or later.
-func (ev *events) CursorAt(at time.Time) string {
+func (r *Reader) CursorAt(at time.Time) string {
 	return formatCursor(strconv.FormatInt(max(0, at.UnixMilli()-1), 10) + "-" + strconv.Itoa(math.MaxInt64))
 }
 
 // Events returns events after a cursor, oldest first. An empty cursor means the
 // beginning. The cursor of an event resumes after it, without a gap or a
 // repetition. If there are no events, Events returns no error.
-func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+func (r *Reader) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
 	at, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	for {
-		read, err := ev.in.db.Entries(ctx, broker.Journal, at, eventBatch)
+		read, err := r.db.Entries(ctx, broker.Journal, at, eventBatch)
 		if err != nil {
 			return nil, "", documents.Public(err)
 		}
@@ -68,7 +66,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 				out = append(out, e)
 			}
 		}
-		out, err = ev.verified(ctx, out)
+		out, err = r.verified(ctx, out)
 		if err != nil || len(out) > 0 || len(read) == 0 { // readers interpret an empty batch as the end
 			return out, formatCursor(at), err
 		}
@@ -83,7 +81,7 @@ func (ev *events) Events(ctx context.Context, cursor string, f bridge.EventFilte
 // signature. Other events are not checked. The replicas have confirmed
 // everything that people did: decisions, votes and deferrals with their
 // records, and stops.
-func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
+func (r *Reader) verified(ctx context.Context, events []bridge.Event) ([]bridge.Event, error) {
 	var ids []bridge.ID
 	var at []int
 	stops := false
@@ -99,9 +97,9 @@ func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge
 			}
 		}
 	}
-	all, err := ev.in.several(ctx, ids)
+	all, err := r.core.Read(ctx, ids)
 	if err == nil && stops {
-		err = documents.Public(ev.in.db.Confirm(ctx))
+		err = documents.Public(r.db.Confirm(ctx))
 	}
 	if err != nil {
 		return nil, err
@@ -110,13 +108,13 @@ func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge
 	for k, e := range events {
 		good := true
 		if n := slices.Index(at, k); n >= 0 {
-			if good, err = ev.confirmed(&e, all[n]); err != nil {
+			if good, err = r.confirmed(&e, all[n]); err != nil {
 				return nil, err
 			}
 		}
-		good = good && (e.Type != bridge.EventVoted || ev.voted(&e))
+		good = good && (e.Type != bridge.EventVoted || r.voted(&e))
 		if !good {
-			ev.in.log.Warn("event skipped because it does not verify", "id", e.InteractionID, "event", e.Type)
+			r.log.Warn("event skipped because it does not verify", "id", e.InteractionID, "event", e.Type)
 			continue
 		}
 		out = append(out, e)
@@ -126,16 +124,16 @@ func (ev *events) verified(ctx context.Context, events []bridge.Event) ([]bridge
 
 // confirmed reports whether an event agrees with the stored documents. It adds
 // their data to the event.
-func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
+func (r *Reader) confirmed(e *bridge.Event, f core.Found) (good bool, err error) {
 	shows := e.Type == bridge.EventRequest || e.Type == bridge.EventWidened
 	switch {
-	case bridge.ErrorCode(f.err) == bridge.CodeNotFound: // its retention has passed
+	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound: // its retention has passed
 		if shows {
 			e.Data = nil
 		}
 		return shows || !e.State.Decided(), nil
-	case f.err != nil:
-		return false, f.err
+	case f.Err != nil:
+		return false, f.Err
 	case f.Problem != "", f.Life.Agent != e.Agent, f.Life.Session != e.SessionID, e.State.Final() && f.Life.State != e.State:
 		return false, nil
 	case shows:
@@ -150,8 +148,8 @@ func (ev *events) confirmed(e *bridge.Event, f found) (good bool, err error) {
 
 // voted reports whether a daemon signed the vote of an event. If so, the vote
 // stays the data of the event.
-func (ev *events) voted(e *bridge.Event) bool {
-	_, why := ev.in.signer.Load().EntryProblem(bridge.AuditEntry{
+func (r *Reader) voted(e *bridge.Event) bool {
+	_, why := r.core.Signer().EntryProblem(bridge.AuditEntry{
 		Type: bridge.AuditVote, Timestamp: e.Timestamp.UnixMilli(), ID: e.InteractionID, Agent: e.Agent, Session: e.SessionID, State: e.State, Data: e.Data,
 	})
 	var v bridge.Vote

@@ -1,4 +1,4 @@
-package core
+package history
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestConfirmed(t *testing.T) {
 	t.Parallel()
 	gone := bridge.Errorf(bridge.CodeNotFound, "gone")
-	stored := func(state bridge.State, response bool) found {
-		f := found{Docs: &life.Docs{Life: life.Life{Agent: "ci", Session: "s", State: state}}}
+	stored := func(state bridge.State, response bool) core.Found {
+		f := core.Found{Docs: &life.Docs{Life: life.Life{Agent: "ci", Session: "s", State: state}}}
 		if response {
 			f.Life.Response = &bridge.Response{State: state}
 		}
@@ -26,27 +27,27 @@ func TestConfirmed(t *testing.T) {
 	for name, c := range map[string]struct {
 		event bridge.EventType
 		state bridge.State
-		found found
+		found core.Found
 		good  bool
 		data  string // "kept" is what the event had
 		fails bool
 	}{
 		// Documents that no store has read have no text to tell.
 		"a request":                        {bridge.EventRequest, "", stored("", false), true, "", false},
-		"a request that is gone":           {bridge.EventRequest, "", found{err: gone}, true, "", false},
-		"a widened request that is gone":   {bridge.EventWidened, "", found{err: gone}, true, "", false},
-		"a decision on what is gone":       {bridge.EventResponse, bridge.StateApproved, found{err: gone}, false, "kept", false},
-		"an expiry of what is gone":        {bridge.EventResponse, bridge.StateExpired, found{err: gone}, true, "kept", false},
+		"a request that is gone":           {bridge.EventRequest, "", core.Found{Err: gone}, true, "", false},
+		"a widened request that is gone":   {bridge.EventWidened, "", core.Found{Err: gone}, true, "", false},
+		"a decision on what is gone":       {bridge.EventResponse, bridge.StateApproved, core.Found{Err: gone}, false, "kept", false},
+		"an expiry of what is gone":        {bridge.EventResponse, bridge.StateExpired, core.Found{Err: gone}, true, "kept", false},
 		"a decision":                       {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, true), true, "new", false},
 		"a decision without a response":    {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, false), false, "kept", false},
 		"another decision than the stored": {bridge.EventResponse, bridge.StateDenied, stored(bridge.StateApproved, true), false, "kept", false},
 		"a decision for another agent":     {bridge.EventResponse, bridge.StateApproved, other, false, "kept", false},
 		"a decision that does not verify":  {bridge.EventResponse, bridge.StateApproved, broken, false, "kept", false},
 		"a vote":                           {bridge.EventVoted, "", stored("", false), true, "kept", false},
-		"a store that cannot be read":      {bridge.EventResponse, bridge.StateApproved, found{err: errors.New("no connection")}, false, "kept", true},
+		"a store that cannot be read":      {bridge.EventResponse, bridge.StateApproved, core.Found{Err: errors.New("no connection")}, false, "kept", true},
 	} {
 		e := bridge.Event{Type: c.event, State: c.state, Agent: "ci", SessionID: "s", Data: json.RawMessage(`"kept"`)}
-		good, err := (&events{}).confirmed(&e, c.found)
+		good, err := (&Reader{}).confirmed(&e, c.found)
 		data := string(e.Data)
 		switch {
 		case data == `"kept"`:
