@@ -86,7 +86,7 @@ type worded struct {
 func (w worded) Error() string { return w.words }
 func (w worded) Unwrap() error { return w.error }
 
-// inWords words common network errors in plain language.
+// inWords replaces the text of common network errors with plain language.
 func inWords(err error) error {
 	words := ""
 	dns, isDNS := errors.AsType[*net.DNSError](err)

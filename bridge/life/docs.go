@@ -90,7 +90,7 @@ type Card struct {
 }
 
 // The kinds of documents of interactions. A body is an Interaction in its
-// opened or last amended form. Its times are those of that moment.
+// opened or last amended form. Its times are not updated later.
 var (
 	lives  = broker.NewDocs[Life]("life", 1)
 	bodies = broker.NewDocs[bridge.Interaction]("body", 1)

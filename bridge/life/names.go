@@ -54,8 +54,8 @@ func (o *Opening) duplicateKey() broker.Key {
 	return duplicates.Key(Owner(i.Agent, i.Session) + "\x00" + i.Route + "\x00" + hex.EncodeToString(sum[:]))
 }
 
-// Found notes the documents under Keys. It returns the IDs of First and Second; each
-// is empty if there is none.
+// Found records the documents under Keys. It returns the IDs of the interactions
+// for the fields First and Second; each is empty if there is none.
 func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) {
 	for _, d := range docs {
 		var failed error
@@ -80,7 +80,7 @@ func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) 
 // Retries reports whether the caller repeats its own call.
 func (o *Opening) Retries() bool { return o.retryDoc.Exists() }
 
-// call notes under the names of a call which interaction its caller got.
+// call records, under the names of a call, the interaction that its caller got.
 func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.Duration) {
 	keep := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
 	if id := &o.Identity; id.Name != "" {
@@ -91,7 +91,8 @@ func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.
 	}
 }
 
-// name stores a document under a name. Its value is one that always marshals.
+// name stores a document under a name. It ignores errors, because the values of names
+// can always be marshaled.
 func name[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
 	_ = store(&out.named, kind, d, &v)
 }

@@ -129,7 +129,7 @@ func (g Gate) selects(in *input) bool {
 	is := func(family []string) bool { return slices.Contains(family, in.Tool) }
 	switch family := g.Family(); {
 	case g.Rule != "" && slices.ContainsFunc(families, is) && !slices.Contains(strings.Split(family, "|"), in.Tool):
-		return false // another gate is about this tool
+		return false // the gate of another family applies to this tool
 	case g.Rule == "" && g.Tools == "*":
 		return true
 	case g.Rule == "":

@@ -191,7 +191,7 @@ var digits = lazyregexp.New(`^-?[0-9]*$`)
 
 // statement reports whether all commands that a statement runs are known.
 func (q *inquiry) statement(s *syntax.Stmt, fed bool) bool {
-	if slices.ContainsFunc(s.Redirs, writes) { // others may read it
+	if slices.ContainsFunc(s.Redirs, writes) { // other programs may read the file
 		q.captured++
 		defer func() { q.captured-- }()
 	}
@@ -300,7 +300,7 @@ var composes = set("echo printf curl gh")
 // passesOn lists programs that only pass on the content of the project's files.
 var passesOn = set("git cat head tail")
 
-// installed are the directories of programs that a line may name with them.
+// installed lists the directories of programs that a command line may name by path.
 var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)
 
 // theirs reports whether the programs in a directory are not the project's.

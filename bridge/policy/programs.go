@@ -372,7 +372,7 @@ func readsFormat(w string) bool {
 	return strings.HasPrefix(w, "@") && (w == "@-" || devices.MatchString(w[1:]))
 }
 
-// fromAddress reports whether the name of a file has a part of its address.
+// fromAddress reports whether curl puts a part of the address into the name of the file.
 func fromAddress(f string) bool { return strings.Contains(f, "#") }
 
 // severalFiles are programs that take any number of files or addresses.

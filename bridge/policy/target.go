@@ -55,7 +55,7 @@ func newTarget(globs []wordGlob, rest bool) target {
 	if runsFiles[name] && len(t.words) > 0 && t.words[0].re == nil {
 		script := newTarget(append([]wordGlob{{text: t.words[0].text}}, t.words[1:]...), rest)
 		script.options, script.values = t.options, t.values
-		if bare, isJS := strings.CutSuffix(t.words[0].text, ".js"); isJS { // node finds the file without it
+		if bare, isJS := strings.CutSuffix(t.words[0].text, ".js"); isJS { // node also finds the file without .js
 			script.name.folded = regexp.MustCompile(`(?is)^` + globExpression(path.Base(bare)) + `(\.js)?$`)
 		}
 		t.script = &script

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// tests are the promises by their names.
+// tests maps the name of each promise to its test.
 type tests map[string]func(*testing.T, broker.Store)
 
 // Contract checks all promises of broker.Store. Each store that open returns is empty.
@@ -25,8 +25,8 @@ func Contract(t *testing.T, open func(t *testing.T) broker.Store) {
 	}
 }
 
-// shortly is the life of what a test sees before and after its end, on a busy machine
-// too.
+// shortly is a lifetime that is long enough for a test on a busy machine to see a
+// document before it expires, and short enough to wait for.
 const shortly = 2 * time.Second
 
 // kind is the kind of the documents of the tests.
@@ -58,7 +58,7 @@ func get(t *testing.T, s broker.Store, id string) broker.Doc {
 	return must[[]broker.Doc](t)(s.Get(t.Context(), key(id)))[0]
 }
 
-// put stores a document in place of the one that there is, and returns it.
+// put stores a document, regardless of whether it exists, and returns it.
 func put(t *testing.T, s broker.Store, id, value string) broker.Doc {
 	t.Helper()
 	d := get(t, s, id)
@@ -77,7 +77,7 @@ func job(name string, ago time.Duration) broker.Job {
 	return broker.Job{Name: name, Due: time.Now().Add(-ago)}
 }
 
-// queued returns a job in a queue that is due since some time.
+// queued returns a job in a queue that has been due for some time.
 func queued(name, queue string, ago time.Duration) broker.Job {
 	return job(broker.InQueue(name, queue), ago)
 }
@@ -148,7 +148,7 @@ func values(all []broker.Entry) []string {
 	return out
 }
 
-// everything is a change that does something of each kind.
+// everything returns a change with operations of each kind.
 func everything() broker.Change {
 	return broker.Change{
 		Put: []broker.Doc{doc("new", "v")}, Set: []broker.Member{{Index: "x", Name: "new"}}, Unset: []broker.Member{{Index: "x", Name: "old"}},
@@ -156,7 +156,7 @@ func everything() broker.Change {
 	}
 }
 
-// nothing checks that a change like everything did nothing.
+// nothing checks that a change such as that of everything was not applied.
 func nothing(t *testing.T, s broker.Store, what string) {
 	t.Helper()
 	if get(t, s, "new").Exists() || !same(members(t, s, broker.Query{Index: "x"}), []string{"old"}) {
@@ -170,7 +170,7 @@ func nothing(t *testing.T, s broker.Store, what string) {
 	}
 }
 
-// refused checks that a change fails with an error of one type, and does nothing.
+// refused checks that a change fails with an error of type E and is not applied.
 func refused[E error](t *testing.T, s broker.Store, what string, c broker.Change) E {
 	t.Helper()
 	_, err := s.Do(t.Context(), c)

@@ -67,7 +67,7 @@ var documents = tests{
 		if !get(t, s, "replaced").Exists() {
 			t.Error("the time to live of what was replaced holds")
 		}
-		do(t, s, broker.Change{Put: []broker.Doc{doc("short", "again")}}) // as if there had been none
+		do(t, s, broker.Change{Put: []broker.Doc{doc("short", "again")}}) // an expired document counts as missing
 	},
 	"entries of documents": func(t *testing.T, s broker.Store) {
 		d := doc("a", "v")

@@ -76,11 +76,11 @@ var indexes = tests{
 			do(t, s, broker.Change{Set: []broker.Member{{Index: index, Name: "clock", At: at}}})
 			do(t, s, broker.Change{Set: []broker.Member{{Index: index, Name: "b"}, {Index: index, Name: "a"}}})
 		}
-		clock("ahead", now.Add(time.Minute)) // of the master before
+		clock("ahead", now.Add(time.Minute)) // the clock of the former master was ahead
 		if got := members(t, s, broker.Query{Index: "ahead"}); !same(got, []string{"clock", "b", "a"}) {
 			t.Errorf("the members are %v", got)
 		}
-		clock("wrong", now.Add(1e5*time.Hour)) // which cannot be a clock
+		clock("wrong", now.Add(1e5*time.Hour)) // too far ahead for a clock
 		if all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "wrong"})); !same(names(all), []string{"b", "a", "clock"}) || all[1].At.After(now.Add(time.Hour)) {
 			t.Errorf("the members are %v", all)
 		}
@@ -150,11 +150,11 @@ var others = tests{
 		if got := must[int](t)(s.Tally(t.Context(), "b", time.Hour)); got != 1 {
 			t.Errorf("another one is %d", got)
 		}
-		if got := must[int](t)(s.Tally(t.Context(), "a", time.Hour)); got != 4 { // it lives on
+		if got := must[int](t)(s.Tally(t.Context(), "a", time.Hour)); got != 4 { // another lifetime does not start a new counter
 			t.Errorf("it is %d", got)
 		}
 		must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond))
-		// Counting keeps a counter alive, so the test counts only rarely.
+		// Each count extends the lifetime of the counter, so the test waits between counts.
 		await.Until(t, "the counter begins again", func() bool {
 			<-time.After(150 * time.Millisecond)
 			return must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond)) == 1

@@ -79,7 +79,7 @@ var jobs = tests{
 		request(t, s, job("a", time.Minute))
 		j := claims(t, s, "a")[0]
 		release(t, s, j, broker.Release{Again: time.Hour}, broker.Over)
-		request(t, s, job("a", time.Minute)) // its back-off remains
+		request(t, s, job("a", time.Minute)) // a request does not shorten the back-off
 		claims(t, s)
 		request(t, s, job("b", time.Minute))
 		for want := 1; want <= 3; want++ {
@@ -107,7 +107,7 @@ var jobs = tests{
 		request(t, s, job("a", time.Minute), job("b", time.Minute))
 		all := claim(t, s, 2, time.Second)
 		release(t, s, all[0], broker.Release{Extend: time.Hour}, broker.Over)
-		again := reclaim(t, s, "b") // and not the other
+		again := reclaim(t, s, "b") // a was extended
 		if again.Attempt != 2 || again.Fence == all[1].Fence {
 			t.Errorf("it is %+v after %+v", again, all[1])
 		}
@@ -162,7 +162,7 @@ var jobs = tests{
 		if n, _, _, err := s.Work(t.Context()); n != 0 || err != nil {
 			t.Errorf("%d jobs, %v", n, err)
 		}
-		do(t, s, broker.Change{Withdraw: []string{"c"}, Request: []broker.Job{job("c", time.Minute)}}) // in this order
+		do(t, s, broker.Change{Withdraw: []string{"c"}, Request: []broker.Job{job("c", time.Minute)}}) // the withdrawal comes first
 		claims(t, s, "c")
 	},
 	"workers at once": func(t *testing.T, s broker.Store) {
@@ -220,7 +220,7 @@ var queues = tests{
 		request(t, s, queued("1", "q", time.Minute), queued("2", "q", -time.Hour), queued("3", "q", time.Minute))
 		j := claims(t, s, "1")[0]
 		release(t, s, j, broker.Release{Done: true}, broker.Over)
-		claims(t, s) // the others wait behind the second one
+		claims(t, s) // job 2 is not due, and job 3 waits behind it
 		request(t, s, queued("2", "q", time.Minute))
 		claims(t, s, "2")
 	},
@@ -235,10 +235,10 @@ var queues = tests{
 		j = claims(t, s, "2")[0]
 		release(t, s, j, broker.Release{Again: time.Hour, Free: true}, broker.Over)
 		third := claims(t, s, "3")[0]
-		request(t, s, queued("2", "q", time.Minute)) // it has no place any longer
+		request(t, s, queued("2", "q", time.Minute)) // job 2 has left its queue
 		j = claims(t, s, "2")[0]
 		request(t, s, queued("4", "q", time.Minute))
-		release(t, s, third, broker.Release{Done: true, Stays: true}, broker.Over) // it has no place to keep
+		release(t, s, third, broker.Release{Done: true, Stays: true}, broker.Over) // Stays has no effect with Done
 		claims(t, s, "4")
 		release(t, s, j, broker.Release{Done: true}, broker.Over)
 	},
@@ -266,7 +266,7 @@ var queues = tests{
 		}
 		j := claims(t, s, "1")[0]
 		request(t, s, queued("1", "q", time.Minute))
-		release(t, s, j, broker.Release{Done: true}, broker.Requested) // it has lost its place
+		release(t, s, j, broker.Release{Done: true}, broker.Requested) // job 1 is no longer in the queue
 		for _, j := range claims(t, s, "2", "1") {
 			release(t, s, j, broker.Release{Done: true}, broker.Over)
 		}
@@ -286,7 +286,7 @@ var queues = tests{
 			}
 			do(t, s, c)
 		}
-		all := claims(t, s, "0000", "4096", "4097") // those after the most do not wait
+		all := claims(t, s, "0000", "4096", "4097") // jobs that exceed QueueMost do not wait
 		release(t, s, all[0], broker.Release{Done: true}, broker.Over)
 		claims(t, s, "0001")
 		release(t, s, all[1], broker.Release{Done: true}, broker.Over)

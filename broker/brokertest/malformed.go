@@ -7,16 +7,16 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// malformed are texts that no daemon stores as a document.
+// malformed lists texts that are not the stored form of a document.
 var malformed = []string{
 	"x", "{}", "-", "-1", "12", "0000000000000000", "00000000000000000001", "+000000000000007", "-000000000000007", "0x00000000000007",
 	"             7", "0000000000000007", "0000000000000007x", "9999999999999999", "000000000000000700010123456789", "0000000000000007-0010123456789012345678901{}",
 	"\x00", "\xff\xfe", "not a document, but a text that is longer than the header of one, as others store it",
 }
 
-// Malformed checks that what is stored under the key of a document and is none
-// exists, does not verify, and can be replaced and dropped. Plant stores a text
-// under a key.
+// Malformed checks that a malformed text under the key of a document counts as a
+// document that does not verify, and that it can be replaced and dropped. Plant
+// stores a text under a key.
 func Malformed(t *testing.T, s broker.Store, plant func(k broker.Key, raw string)) {
 	t.Helper()
 	for n, raw := range malformed {

@@ -37,7 +37,7 @@ func kept(t *testing.T, s broker.Store, st broker.Stream, want []string) {
 	}
 }
 
-// first returns the first n of all, or those that there are.
+// first returns the first n elements, or all if there are fewer.
 func first(all []string, n int) []string { return all[:min(n, len(all))] }
 
 var streams = tests{
@@ -67,14 +67,14 @@ var streams = tests{
 	"archives": func(t *testing.T, s broker.Store) {
 		journal(t, s, 5)
 		all := must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Journal, "", 100))
-		for _, part := range [][]broker.Entry{all[:2], all[:3], {all[4]}, all[:3], nil} { // what it has already is ignored
+		for _, part := range [][]broker.Entry{all[:2], all[:3], {all[4]}, all[:3], nil} { // entries that the stream already has are ignored
 			if err := s.Copy(t.Context(), broker.Archive, part); err != nil {
 				t.Fatal(err)
 			}
 		}
 		other := entry("other")
 		other.ID = all[1].ID
-		for _, part := range [][]broker.Entry{all, {all[3]}, {other}} { // an earlier one that it has not
+		for _, part := range [][]broker.Entry{all, {all[3]}, {other}} { // each has an earlier entry that the stream does not have
 			err := s.Copy(t.Context(), broker.Archive, part)
 			if got, ok := errors.AsType[broker.Passed](err); !ok || got.Stream != broker.Archive || got.ID != all[3].ID && got.ID != other.ID {
 				t.Errorf("a copy that is late: %v", err)
@@ -177,7 +177,7 @@ var streams = tests{
 		await.Receive(t, "its end", done)
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
-		done = follow("") // from the end, wherever that is by then
+		done = follow("") // from the current end
 		await.Until(t, "entries come", func() bool {
 			journal(t, s, 1)
 			<-time.After(time.Millisecond)

@@ -29,7 +29,7 @@ func optional(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// optionalMillis returns a time as Redis takes it, or "" for none.
+// optionalMillis returns a time in milliseconds, or "" for the zero time.
 func optionalMillis(t time.Time) string {
 	if t.IsZero() {
 		return ""

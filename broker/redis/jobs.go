@@ -21,9 +21,9 @@ const (
 	repairMost  = 10_000
 )
 
-// repair requests jobs again that wait, but not in their queue: someone has deleted it.
-// Without that, none of them would ever become the first. They are in the order of their
-// times from then on. A job that leaves its queue in the meantime is done once more, for nothing.
+// repair requests waiting jobs again if their queue was deleted. Otherwise, none of them
+// would ever become the first. Afterward, they are in the order of their times. A job that
+// leaves its queue in the meantime may run once more than necessary.
 func (s *Store) repair(ctx context.Context) error {
 	waiting, err := s.client.ZRangeArgsWithScores(ctx, rdb.ZRangeArgs{
 		Key: s.keys.jobs(), ByScore: true, Start: "(0", Stop: "-inf", Rev: true, Count: repairMost,
@@ -125,7 +125,7 @@ func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (br
 func (s *Store) Work(ctx context.Context) (jobs, dead int, lag time.Duration, err error) {
 	var all, letters *rdb.IntCmd
 	var first *rdb.ZSliceCmd
-	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "0", Stop: "+inf", Count: 1} // the others wait
+	soonest := rdb.ZRangeArgs{Key: s.keys.jobs(), ByScore: true, Start: "0", Stop: "+inf", Count: 1} // the score of a job that waits in a queue is negative
 	_, err = s.client.Pipelined(ctx, func(p rdb.Pipeliner) error {
 		all, letters, first = p.ZCard(ctx, s.keys.jobs()), p.LLen(ctx, s.keys.dead()), p.ZRangeArgsWithScores(ctx, soonest)
 		return nil

@@ -49,8 +49,8 @@ func (c *call) size() int {
 	return n
 }
 
-// values returns the arguments as the client takes them: pointers need no allocation
-// each.
+// values returns the arguments for the client. They are pointers, because converting a
+// string to an interface would allocate.
 func (c *call) values() []any {
 	out := make([]any, len(c.args))
 	for n := range c.args {

@@ -19,7 +19,7 @@ const (
 	hookBusy     = time.Second // delay until the next attempt to get a slot
 	firstHookTry = 5 * time.Second
 	maxHookTry   = time.Hour
-	hookLife     = 24 * time.Hour // after which the job becomes a dead letter
+	hookLife     = 24 * time.Hour // the job then becomes a dead letter
 )
 
 // outcomeEvent is the body of a webhook.
