@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -23,6 +24,15 @@ func (o *opens) Open(ctx context.Context, x bridge.Opening, on ...broker.Version
 	return o.Port.Open(ctx, x, on...)
 }
 
+func (w *world) revokeAll() {
+	w.t.Helper()
+	for _, g := range w.grants() {
+		if _, err := w.engine.Grants.Revoke(w.t.Context(), g.Agent, g.ID(), "ana"); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
 // TestRevokedDuringOpening checks that a grant approves nothing that is stored after it
 // was revoked.
 func TestRevokedDuringOpening(t *testing.T) {
@@ -30,15 +40,54 @@ func TestRevokedDuringOpening(t *testing.T) {
 	w := newGoverned(t)
 	w.decided(run("ls"), bridge.DecideAlways, "ana")
 	w.mustPass("before", run("ls"))
-	w.between = &opens{Port: w.store, first: func() {
-		for _, g := range w.grants() {
-			if _, err := w.engine.Grants.Revoke(t.Context(), g.Agent, g.ID(), "ana"); err != nil {
-				t.Error(err)
-			}
-		}
-	}}
+	w.between = &opens{Port: w.store, first: func() { w.revokeAll() }}
 	w.reload(w.setup)
 	w.mustAsk("while the grant is revoked", run("ls"))
+}
+
+// settles lets something happen when grants approve a pending request: before that, or
+// right before the approval is stored.
+type settles struct {
+	core.Port
+	before, last func()
+}
+
+func (o *settles) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
+	if strings.HasPrefix(s.Nonce, "grant:") {
+		o.before()
+		also = append(also, func(context.Context, bridge.Record) (broker.Change, error) {
+			o.last()
+			return broker.Change{}, nil
+		})
+	}
+	return o.Port.Settle(ctx, s, also...)
+}
+
+// TestRevokedDuringRelease checks that a new grant approves the pending requests that it
+// covers, unless it is revoked before their approval is stored.
+func TestRevokedDuringRelease(t *testing.T) {
+	t.Parallel()
+	nothing := func(*world) {}
+	for name, c := range map[string]struct {
+		before, last func(*world)
+		want         bridge.State
+	}{
+		"kept":                       {nothing, nothing, bridge.StateApproved},
+		"revoked before":             {(*world).revokeAll, nothing, bridge.StatePending},
+		"revoked at the last moment": {nothing, (*world).revokeAll, bridge.StatePending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGoverned(t)
+			w.between = &settles{w.store, func() { c.before(w) }, func() { c.last(w) }}
+			w.reload(w.setup)
+			first, second := w.open(agentCI, run("ls")).Interaction.ID, w.open(agentCI, run("ls")).Interaction.ID
+			if err := w.answer("ana", first, bridge.Reply{Decision: bridge.DecideAlways}); err != nil {
+				t.Fatal(err)
+			}
+			w.state(second, c.want)
+		})
+	}
 }
 
 // dying is the store of a daemon that ends right after it has stored a decision.
