@@ -137,6 +137,32 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
+// slow is a store that applies each change a second after it was sent.
+type slow struct {
+	*watched
+	p *pace
+}
+
+// Do implements broker.Store.
+func (s slow) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	s.p.now = s.p.now.Add(time.Second)
+	return s.watched.Do(ctx, c)
+}
+
+// TestSlowStore checks that a slow store stops no call.
+func TestSlowStore(t *testing.T) {
+	t.Parallel()
+	p := newPace(t)
+	p.daemons[0] = daemonOn(slow{p.store, p})
+	limits := []bridge.Limit{{Line: "C", Calls: 2, Period: time.Minute}}
+	for n, want := range []bool{true, true, false} {
+		wait, err := p.daemons[0].Turn(t.Context(), bridge.Call{Platform: "chat", Key: fmt.Sprint(n), Limits: limits})
+		if err != nil || wait <= bridge.WaitForTurn != want {
+			t.Errorf("call %d waits for %s, %v", n, wait, err)
+		}
+	}
+}
+
 // counted is a store that counts conflicts.
 type counted struct {
 	broker.Store

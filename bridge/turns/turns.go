@@ -22,9 +22,10 @@ const (
 	// keep is the time for which a limit is kept after its last change.
 	keep = 24 * time.Hour
 	// mostSkew is the maximum difference between the time that the rule used and
-	// that of the store. Otherwise, a delayed change would record a turn too early,
-	// and the next calls would be too early as well.
-	mostSkew = 250 * time.Millisecond
+	// that of the store. A change that is later than that would record a turn too
+	// early, so the next calls would also be too early. It is longer than a slow
+	// store takes, because a platform that refuses an early call says when to repeat it.
+	mostSkew = 2 * time.Second
 )
 
 // Turns implements bridge.Turns.
