@@ -53,7 +53,7 @@ func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
 func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
 	i := a.Record.Interaction
 	if s := a.Control.Action; s == bridge.ActionSnooze || s == bridge.ActionHandOver {
-		return cl.late(ctx, a) // a decider handles a click on a pending request
+		return cl.late(ctx, a) // a decider has handled it if the request is pending
 	}
 	if i.Kind == bridge.KindApproval {
 		return cl.approval(ctx, a)
@@ -98,8 +98,9 @@ func (cl *Clicks) settle(ctx context.Context, a Click, r bridge.Response) (bridg
 	return v, err
 }
 
-// record records the response of the actor in a.Record. It returns the reply
-// without a card, and reports whether the rules refused the response.
+// record records the response of the actor, and sets a.Record to the record after
+// it. It returns the reply without a card, and reports whether the rules refused
+// the response.
 func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v bridge.Verdict, refused bool, err error) {
 	r.Message = a.Card()
 	if a.DenyOnly != "" && r.State != bridge.StateDenied && r.State != bridge.StateCancelled {

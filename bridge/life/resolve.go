@@ -49,9 +49,9 @@ func (t *Turn) Resolve(s bridge.Settlement) Verdict {
 	return Won
 }
 
-// counts calls due for an answer that may have been recorded before. An answer
-// that was first recorded before the deadline still counts after it. It returns
-// the time of the answer.
+// counts returns the time of an answer, and reports whether the answer counts. An
+// answer that was recorded before the deadline, and then lost, still counts after
+// it. Any other answer counts only before the deadline; see due.
 func (t *Turn) counts(recorded time.Time) (time.Time, bool) {
 	if !recorded.IsZero() && recorded.Before(t.Life.Deadline) {
 		return recorded, t.pending()

@@ -29,6 +29,8 @@ func (i inbound) handle(ctx context.Context, in payload) reaction {
 	return i.fitting(in, i.record(ctx, in))
 }
 
+// record passes an interaction to the function for its kind. It returns nod's
+// reaction, which is empty for an interaction that does not concern nod.
 func (i inbound) record(ctx context.Context, in payload) reaction {
 	switch {
 	case in.Command != "":
