@@ -61,7 +61,7 @@ func approved(r bridge.Record) string {
 		if r.Interaction.Approval.AgentRemembers {
 			return "✅ Always approved" + who
 		}
-		return "✅ Approved" + who + longer(r.Interaction, ", also for all identical requests", ", also for all its rule covers", "")
+		return "✅ Approved" + who + longer(r.Interaction, ", also for all identical requests", ", also for everything its rule covers", "")
 	case len(r.Response.Input) > 0:
 		return "✅ Approved" + who + " with changes"
 	}

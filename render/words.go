@@ -60,7 +60,7 @@ const (
 // matches, or everything that the agent remembers.
 const (
 	labelRuleSession = "Approve this and its rule in session"
-	labelRuleAlways  = "Approve this and all its rule covers"
+	labelRuleAlways  = "Approve this and everything its rule covers"
 	labelKeptSession = "Approve for this session"
 	labelKeptAlways  = "Always approve"
 )

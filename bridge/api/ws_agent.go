@@ -226,7 +226,7 @@ func (c *wsConn) reprompt(ctx context.Context, f frame, a agentFrame) error {
 	if err != nil {
 		return err
 	}
-	r.Now = true // in the same way as for the first round
+	r.Now = true // as for the first round
 	r.CallID = bridge.CallID{ID: cmp.Or(frameCall(f.ID), dialect.CallID("reprompt", a.InteractionID)), Caller: f.Caller}
 	next, err := c.s.engine.Reprompt(ctx, *c.p.Agent, rec.Interaction.ID, r, "")
 	if err != nil {

@@ -74,7 +74,7 @@ func (s *Store) Close() error {
 // called at any time. With nil, the store signs nothing.
 func (s *Store) Sign(with *proof.Signer) { s.interactions.signer.Store(with) }
 
-// Signer returns what signs, or nil.
+// Signer returns the current signer, or nil.
 func (s *Store) Signer() *proof.Signer { return s.interactions.signer.Load() }
 
 // Retention implements Interactions.

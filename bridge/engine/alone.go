@@ -33,7 +33,7 @@ func (op *Openings) alone(ctx context.Context, d *Draft) (bridge.Record, error) 
 	}
 	defer func() {
 		if err := op.leases.Release(context.WithoutCancel(ctx), lease, holder); err != nil {
-			op.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
+			op.log.Warn("lease not released; it will expire", "lease", lease, "error", err)
 		}
 	}()
 	if known, err := op.records.Known(ctx, d.Opening); err != nil {

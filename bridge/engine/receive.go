@@ -93,7 +93,7 @@ func (r *receiver) keepLease(ctx context.Context, stop func(), lease string) {
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := r.leases.Release(release, lease, r.node); err != nil {
-		r.log.Warn("lease not released, it will expire", "lease", lease, "error", err)
+		r.log.Warn("lease not released; it will expire", "lease", lease, "error", err)
 	}
 }
 

@@ -86,7 +86,7 @@ var gitReaders = map[string]reader{
 	},
 }
 
-// blame has no -S, which names a file.
+// blame excludes -S, because the value of that option is the name of a file.
 var blame = reader{
 	flags: "bpswe", may: "LMC",
 	long: "--porcelain --line-porcelain --date-order --root --show-name --show-number --show-stats", with: "--date --abbrev --since", also: quietFormats,

@@ -298,7 +298,7 @@ func (t *attendant) watch(s *attended) {
 	}
 }
 
-// heed cancels the turns of a session once if it is stopped.
+// heed cancels the turns of a session if the session is stopped, but only once.
 func (t *attendant) heed(s *attended) {
 	ctx, cancel := context.WithTimeout(t.ctx, reportLimit)
 	stopped, err := t.Stopped(ctx, s.id)

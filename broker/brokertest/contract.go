@@ -101,7 +101,7 @@ func claims(t *testing.T, s broker.Store, want ...string) []broker.Job {
 		got = append(got, name)
 	}
 	if !same(got, want) {
-		t.Fatalf("due are %q, want %q", got, want)
+		t.Fatalf("%q can be claimed, want %q", got, want)
 	}
 	return all
 }
@@ -121,7 +121,7 @@ func same(a, b []string) bool {
 func release(t *testing.T, s broker.Store, j broker.Job, how broker.Release, want broker.Released) {
 	t.Helper()
 	if got := must[broker.Released](t)(s.Release(t.Context(), j, how)); got != want {
-		t.Fatalf("the release of %s is %d, want %d", j.Name, got, want)
+		t.Fatalf("the release of %s returned %d, want %d", j.Name, got, want)
 	}
 }
 
@@ -163,7 +163,7 @@ func nothing(t *testing.T, s broker.Store, what string) {
 		t.Errorf("%s: the documents or indexes have changed", what)
 	}
 	if n, _, _, err := s.Work(t.Context()); err != nil || n != 1 {
-		t.Errorf("%s: there are %d jobs, %v", what, n, err)
+		t.Errorf("%s: %d jobs, error %v", what, n, err)
 	}
 	if all := must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Journal, "", 10)); len(all) != 0 {
 		t.Errorf("%s: the journal has %v", what, all)

@@ -18,7 +18,7 @@ import (
 var documents = tests{
 	"documents": func(t *testing.T, s broker.Store) {
 		if all := must[[]broker.Doc](t)(s.Get(t.Context())); len(all) != 0 {
-			t.Errorf("no keys have %v", all)
+			t.Errorf("no keys returned %v", all)
 		}
 		for _, v := range []string{"", "{}", "é\u2028<&>", "\x00\n|\xff", strings.Repeat("long ", 1<<16)} {
 			for _, id := range []string{"a", "a b", "{x}", "a:b", "é\x00\n"} {
@@ -28,10 +28,10 @@ var documents = tests{
 				all := must[[]broker.Doc](t)(s.Get(t.Context(), key("none"), key(id), key("none")))
 				want := broker.Doc{Key: key(id), Format: 12, Version: done.Versions[0], Value: []byte(v)}
 				if got := all[1]; string(got.Value) != v || got.Key != want.Key || got.Format != 12 || got.Version != want.Version || got.Problem != "" || got.Entry != "" {
-					t.Errorf("%q is %+v", id, got)
+					t.Errorf("%q: got %+v", id, got)
 				}
 				if all[0].Exists() || all[2].Exists() || all[0].Key != key("none") {
-					t.Errorf("no document is %+v", all[0])
+					t.Errorf("a missing document is %+v", all[0])
 				}
 			}
 		}
@@ -49,7 +49,7 @@ var documents = tests{
 			}
 			do(t, s, broker.Change{Drop: []broker.Version{d.At()}})
 			if get(t, s, "a").Exists() {
-				t.Fatal("it was not dropped")
+				t.Fatal("the document was not dropped")
 			}
 		}
 	},
@@ -58,14 +58,14 @@ var documents = tests{
 		short.Keep, tiny.Keep, replaced.Keep = shortly, time.Microsecond, shortly
 		do(t, s, broker.Change{Put: []broker.Doc{short, tiny, replaced}})
 		if d := put(t, s, "replaced", "w"); d.Version == 0 { // without a time to live
-			t.Fatal("it is gone")
+			t.Fatal("the document with an unlimited lifetime has expired")
 		}
 		if !get(t, s, "short").Exists() {
-			t.Error("it is gone too early")
+			t.Error("the document expired too early")
 		}
-		await.Until(t, "they are gone", func() bool { return !get(t, s, "short").Exists() && !get(t, s, "tiny").Exists() })
+		await.Until(t, "the documents have expired", func() bool { return !get(t, s, "short").Exists() && !get(t, s, "tiny").Exists() })
 		if !get(t, s, "replaced").Exists() {
-			t.Error("the time to live of what was replaced holds")
+			t.Error("the document has the lifetime of the document that it replaced")
 		}
 		do(t, s, broker.Change{Put: []broker.Doc{doc("short", "again")}}) // an expired document counts as missing
 	},
@@ -75,13 +75,13 @@ var documents = tests{
 		c := broker.Change{Journal: []broker.Entry{entry("1"), entry("2"), entry("3")}, Put: []broker.Doc{doc("b", "v"), d}}
 		done := do(t, s, c)
 		if got := get(t, s, "a"); got.Entry != done.Entries[1] || got.Problem != "" || string(got.Value) != "v" {
-			t.Errorf("it is %+v, want the entry of %v", got, done.Entries)
+			t.Errorf("got %+v, want one of the entries %v", got, done.Entries)
 		}
 		if got := put(t, s, "a", "w"); got.Entry != done.Entries[1] || string(got.Value) != "w" {
-			t.Errorf("after another change it is %+v", got)
+			t.Errorf("after another change: got %+v", got)
 		}
 		if got := get(t, s, "b"); got.Entry != "" {
-			t.Errorf("the other is %+v", got)
+			t.Errorf("document b: got %+v", got)
 		}
 	},
 }
@@ -122,7 +122,7 @@ var changes = tests{
 		fresh.Fresh = true
 		do(t, s, everything().With(broker.Change{If: []broker.Version{{Key: key("none")}, old.At()}, Put: []broker.Doc{fresh}}))
 		if got := get(t, s, "old"); string(got.Value) != "fresh" || got.Version == old.Version {
-			t.Errorf("the fresh one is %+v", got)
+			t.Errorf("the new document is %+v", got)
 		}
 		if !get(t, s, "new").Exists() || !same(members(t, s, broker.Query{Index: "x"}), []string{"new"}) {
 			t.Error("a change whose conditions hold was not applied")
@@ -139,13 +139,13 @@ var changes = tests{
 			"early": {From: now.Add(time.Hour)}, "late": {Until: now.Add(-time.Hour)}, "at its end": {Until: now.Add(-time.Millisecond)},
 		} {
 			if got := refused[broker.Untimely](t, s, name, everything().With(c)); got.At.Sub(now).Abs() > time.Minute {
-				t.Errorf("%s: at %s", name, got.At)
+				t.Errorf("%s: the error has the time %s", name, got.At)
 			}
 			nothing(t, s, name)
 		}
 		done := do(t, s, broker.Change{From: now.Add(-time.Minute), Until: now.Add(time.Minute), Put: []broker.Doc{doc("a", "v")}})
 		if done.At.Before(now.Add(-time.Second)) || done.At.After(s.Now().Add(time.Second)) {
-			t.Errorf("it was made at %s", done.At)
+			t.Errorf("the change was made at %s", done.At)
 		}
 	},
 	"bounds": func(t *testing.T, s broker.Store) {
@@ -153,7 +153,7 @@ var changes = tests{
 		for _, most := range []int{0, 1, 2} {
 			c := everything().With(broker.Change{Below: []broker.Bound{{Index: "none", Max: 1}, {Index: "two", Max: most}}})
 			if got := refused[broker.Full](t, s, "full", c); got.Index != "two" {
-				t.Errorf("full is %q", got.Index)
+				t.Errorf("index %q is full, want two", got.Index)
 			}
 			nothing(t, s, "full")
 		}
@@ -172,7 +172,7 @@ var changes = tests{
 		}
 		all.Wait()
 		if n := must[int](t)(s.Count(t.Context(), "x", time.Time{})); n != 5 {
-			t.Errorf("it has %d members", n)
+			t.Errorf("the index has %d members, want 5", n)
 		}
 	},
 	"several": func(t *testing.T, s broker.Store) {
@@ -193,10 +193,10 @@ var changes = tests{
 			t.Errorf("the results are %s, want %s", got, want)
 		}
 		if out[5].Versions[0] != get(t, s, "b").Version || len(out[5].Entries) != 1 {
-			t.Errorf("the last one is %+v", out[5])
+			t.Errorf("the last result is %+v", out[5])
 		}
 		if got := s.DoAll(t.Context(), nil); len(got) != 0 {
-			t.Errorf("no changes have %v", got)
+			t.Errorf("no changes returned %v", got)
 		}
 	},
 	"one writer wins": func(t *testing.T, s broker.Store) {
@@ -226,7 +226,7 @@ var changes = tests{
 		}
 		all.Wait()
 		if got := string(get(t, s, "a").Value); got != "160" {
-			t.Errorf("160 changes count as %s", got)
+			t.Errorf("after 160 changes, the value is %s", got)
 		}
 	},
 	"callers that leave": func(t *testing.T, s broker.Store) {

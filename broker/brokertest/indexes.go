@@ -47,18 +47,18 @@ var indexes = tests{
 		}
 		all := must[[]broker.Member](t)(s.Range(t.Context(), broker.Query{Index: "x", N: 1}))
 		if m := all[0]; m.Index != "x" || !m.At.Equal(t0) {
-			t.Errorf("a member is %+v", m)
+			t.Errorf("unexpected member %+v", m)
 		}
 		if got := members(t, s, broker.Query{Index: "none"}); len(got) != 0 {
-			t.Errorf("no index has %v", got)
+			t.Errorf("a missing index has %v", got)
 		}
 		for from, want := range map[time.Time]int{{}: 6, at(2): 4, at(4).Add(time.Millisecond): 0} {
 			if n := must[int](t)(s.Count(t.Context(), "x", from)); n != want {
-				t.Errorf("from %s, %d, want %d", from, n, want)
+				t.Errorf("from %s: %d members, want %d", from, n, want)
 			}
 		}
 	},
-	"order of setting": func(t *testing.T, s broker.Store) {
+	"members without a time": func(t *testing.T, s broker.Store) {
 		var want []string
 		began := s.Now().Add(-time.Second)
 		for n := range 30 {
@@ -70,7 +70,7 @@ var indexes = tests{
 			t.Errorf("the members are %v", all)
 		}
 	},
-	"order of setting at once": func(t *testing.T, s broker.Store) {
+	"members of one change": func(t *testing.T, s broker.Store) {
 		now := s.Now()
 		clock := func(index string, at time.Time) {
 			do(t, s, broker.Change{Set: []broker.Member{{Index: index, Name: "clock", At: at}}})
@@ -95,7 +95,7 @@ var indexes = tests{
 		}
 		do(t, s, broker.Change{Set: []broker.Member{{Index: "x", Name: "b"}}, Unset: []broker.Member{{Index: "x", Name: "b"}}})
 		if got := members(t, s, broker.Query{Index: "x"}); !same(got, []string{"a"}) {
-			t.Errorf("after it was removed: %v", got)
+			t.Errorf("after the removal of b: %v", got)
 		}
 	},
 	"life of indexes": func(t *testing.T, s broker.Store) {
@@ -108,7 +108,7 @@ var indexes = tests{
 		}})
 		do(t, s, broker.Change{Set: []broker.Member{set("longer", "b", time.Hour), set("unchanged", "b", 0)}, Unset: []broker.Member{{Index: "emptied", Name: "a"}}})
 		do(t, s, broker.Change{Set: []broker.Member{set("emptied", "b", 0)}})
-		await.Until(t, "indexes are gone", func() bool {
+		await.Until(t, "the indexes have expired", func() bool {
 			return len(members(t, s, broker.Query{Index: "short"}))+len(members(t, s, broker.Query{Index: "unchanged"})) == 0
 		})
 		for index, want := range map[string][]string{"longer": {"a", "b"}, "emptied": {"b"}, "forever": {"a"}} {
@@ -118,7 +118,7 @@ var indexes = tests{
 		}
 		do(t, s, broker.Change{Below: []broker.Bound{{Index: "short", Max: 1}}, Set: []broker.Member{set("short", "b", 0)}})
 		if got := members(t, s, broker.Query{Index: "short"}); !same(got, []string{"b"}) {
-			t.Errorf("what was gone has %v", got)
+			t.Errorf("the new index has %v", got)
 		}
 	},
 	"samples": func(t *testing.T, s broker.Store) {
@@ -135,7 +135,7 @@ var indexes = tests{
 			}
 		}
 		if got := must[[]string](t)(s.Sample(t.Context(), "none", 5)); len(got) != 0 {
-			t.Errorf("a sample of nothing is %v", got)
+			t.Errorf("a sample of a missing index is %v", got)
 		}
 	},
 }
@@ -144,18 +144,18 @@ var others = tests{
 	"counters": func(t *testing.T, s broker.Store) {
 		for n := 1; n <= 3; n++ {
 			if got := must[int](t)(s.Tally(t.Context(), "a", time.Minute)); got != n {
-				t.Errorf("%d counts as %d", n, got)
+				t.Errorf("count %d returned %d", n, got)
 			}
 		}
 		if got := must[int](t)(s.Tally(t.Context(), "b", time.Hour)); got != 1 {
-			t.Errorf("another one is %d", got)
+			t.Errorf("another counter returned %d", got)
 		}
 		if got := must[int](t)(s.Tally(t.Context(), "a", time.Hour)); got != 4 { // another lifetime does not start a new counter
-			t.Errorf("it is %d", got)
+			t.Errorf("the counter returned %d", got)
 		}
 		must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond))
 		// Each count extends the lifetime of the counter, so the test waits between counts.
-		await.Until(t, "the counter begins again", func() bool {
+		await.Until(t, "the counter starts again", func() bool {
 			<-time.After(150 * time.Millisecond)
 			return must[int](t)(s.Tally(t.Context(), "short", 100*time.Millisecond)) == 1
 		})

@@ -28,25 +28,25 @@ func reclaim(t *testing.T, s broker.Store, name string) (got broker.Job) {
 var jobs = tests{
 	"due jobs": func(t *testing.T, s broker.Store) {
 		if all, next, err := s.Claim(t.Context(), 5, time.Minute); len(all) != 0 || next != -1 || err != nil {
-			t.Errorf("without jobs: %v, %s, %v", all, next, err)
+			t.Errorf("without jobs: %v, next job in %s, error %v", all, next, err)
 		}
 		request(t, s, job("second", time.Minute), job("first", time.Hour), job("third", time.Second), job("later", -time.Hour))
 		if n, dead, lag, err := s.Work(t.Context()); n != 4 || dead != 0 || err != nil || lag < time.Hour || lag > time.Hour+time.Minute {
-			t.Errorf("%d jobs, %d dead, %s late, %v", n, dead, lag, err)
+			t.Errorf("%d jobs, %d dead letters, lag %s, error %v", n, dead, lag, err)
 		}
 		all, next, err := s.Claim(t.Context(), 2, time.Minute)
 		if err != nil || len(all) != 2 || all[0].Name != "first" || all[1].Name != "second" || next > 0 {
-			t.Errorf("two are %+v, the next in %s, %v", all, next, err)
+			t.Errorf("first claim: %+v, next job in %s, error %v", all, next, err)
 		}
 		if all[0].Attempt != 1 || all[0].Generation < 1 || all[0].Fence == 0 || all[0].Began.IsZero() {
-			t.Errorf("the first is %+v", all[0])
+			t.Errorf("the first job is %+v", all[0])
 		}
 		all, next, err = s.Claim(t.Context(), 5, time.Hour)
 		if err != nil || len(all) != 1 || all[0].Name != "third" || next <= 0 || next > time.Minute {
-			t.Errorf("then %+v, the next in %s, %v", all, next, err)
+			t.Errorf("second claim: %+v, next job in %s, error %v", all, next, err)
 		}
 		if all = claim(t, s, 5, time.Minute); len(all) != 0 {
-			t.Errorf("leased are %+v", all)
+			t.Errorf("leased jobs were claimed again: %+v", all)
 		}
 	},
 	"levels": func(t *testing.T, s broker.Store) {
@@ -69,7 +69,7 @@ var jobs = tests{
 		release(t, s, j, broker.Release{Done: true}, broker.Requested)
 		next := claims(t, s, "a")[0]
 		if next.Attempt != 1 || next.Generation == j.Generation || next.Fence == j.Fence {
-			t.Errorf("it is %+v after %+v", next, j)
+			t.Errorf("claimed %+v after %+v", next, j)
 		}
 		release(t, s, next, broker.Release{Done: true}, broker.Over)
 		release(t, s, next, broker.Release{Done: true}, broker.Lost)
@@ -84,7 +84,7 @@ var jobs = tests{
 		request(t, s, job("b", time.Minute))
 		for want := 1; want <= 3; want++ {
 			if j = reclaim(t, s, "b"); j.Attempt != want {
-				t.Fatalf("attempt %d is %d", want, j.Attempt)
+				t.Fatalf("want attempt %d, got %d", want, j.Attempt)
 			}
 			release(t, s, j, broker.Release{Again: time.Microsecond}, broker.Over)
 		}
@@ -94,7 +94,7 @@ var jobs = tests{
 		for range 3 {
 			j := reclaim(t, s, "a")
 			if j.Attempt != 1 {
-				t.Fatalf("it is attempt %d", j.Attempt)
+				t.Fatalf("got attempt %d", j.Attempt)
 			}
 			release(t, s, j, broker.Release{Again: time.Millisecond, Free: true}, broker.Over)
 		}
@@ -109,7 +109,7 @@ var jobs = tests{
 		release(t, s, all[0], broker.Release{Extend: time.Hour}, broker.Over)
 		again := reclaim(t, s, "b") // a was extended
 		if again.Attempt != 2 || again.Fence == all[1].Fence {
-			t.Errorf("it is %+v after %+v", again, all[1])
+			t.Errorf("claimed %+v after %+v", again, all[1])
 		}
 		for _, how := range []broker.Release{{Done: true}, {Dead: []byte("x")}, {Again: time.Millisecond}, {Extend: time.Millisecond}} {
 			release(t, s, all[1], how, broker.Lost)
@@ -117,7 +117,7 @@ var jobs = tests{
 		release(t, s, again, broker.Release{Done: true}, broker.Over)
 		release(t, s, all[0], broker.Release{Done: true}, broker.Over)
 		if n, dead, _, err := s.Work(t.Context()); n != 0 || dead != 0 || err != nil {
-			t.Errorf("%d jobs, %d dead, %v", n, dead, err)
+			t.Errorf("%d jobs, %d dead letters, error %v", n, dead, err)
 		}
 	},
 	"first leases": func(t *testing.T, s broker.Store) {
@@ -151,7 +151,7 @@ var jobs = tests{
 		}
 		claims(t, s)
 		if _, dead, _, err := s.Work(t.Context()); dead != 1 || err != nil {
-			t.Errorf("%d dead letters, %v", dead, err)
+			t.Errorf("%d dead letters, error %v", dead, err)
 		}
 	},
 	"withdrawn jobs": func(t *testing.T, s broker.Store) {
@@ -160,7 +160,7 @@ var jobs = tests{
 		do(t, s, broker.Change{Withdraw: []string{"a", "b", "none"}})
 		release(t, s, j, broker.Release{Again: time.Millisecond}, broker.Lost)
 		if n, _, _, err := s.Work(t.Context()); n != 0 || err != nil {
-			t.Errorf("%d jobs, %v", n, err)
+			t.Errorf("%d jobs, error %v", n, err)
 		}
 		do(t, s, broker.Change{Withdraw: []string{"c"}, Request: []broker.Job{job("c", time.Minute)}}) // the withdrawal comes first
 		claims(t, s, "c")
@@ -194,7 +194,7 @@ var jobs = tests{
 			}
 		}
 		if len(seen) != 100 {
-			t.Errorf("%d were claimed", len(seen))
+			t.Errorf("%d jobs were claimed, want 100", len(seen))
 		}
 	},
 }
@@ -204,7 +204,7 @@ var queues = tests{
 		request(t, s, queued("1", "q", time.Minute), queued("2", "q", time.Hour), queued("3", "q", time.Second))
 		request(t, s, queued("other", "p", time.Second), job("none", time.Millisecond))
 		if n, _, _, err := s.Work(t.Context()); n != 5 || err != nil {
-			t.Errorf("%d jobs, %v", n, err)
+			t.Errorf("%d jobs, error %v", n, err)
 		}
 		j := claims(t, s, "1", "other", "none")[0]
 		for _, next := range []string{"2", "3"} {
@@ -272,7 +272,7 @@ var queues = tests{
 		}
 		claims(t, s)
 		if n, _, _, err := s.Work(t.Context()); n != 0 || err != nil {
-			t.Errorf("%d jobs, %v", n, err)
+			t.Errorf("%d jobs, error %v", n, err)
 		}
 	},
 	"most": func(t *testing.T, s broker.Store) {

@@ -24,7 +24,7 @@ func Malformed(t *testing.T, s broker.Store, plant func(k broker.Key, raw string
 		plant(key(id), raw)
 		d := get(t, s, id)
 		if !d.Exists() || d.Problem == "" {
-			t.Errorf("%q is %+v", raw, d)
+			t.Errorf("%q: got %+v", raw, d)
 		}
 		for _, version := range []int64{0, 1, d.Version + 1} {
 			if version != d.Version {

@@ -48,19 +48,19 @@ var streams = tests{
 		for n := 1; n <= 8; n++ {
 			for k := range all {
 				if got := ids(must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Journal, all[k], n))); !same(got, first(all[k+1:], n)) {
-					t.Errorf("%d after the entry %d are %v", n, k, got)
+					t.Errorf("%d entries after entry %d: %v", n, k, got)
 				}
 				if got := ids(must[[]broker.Entry](t)(s.Newest(t.Context(), broker.Journal, newest[k], n))); !same(got, first(newest[k+1:], n)) {
-					t.Errorf("%d before the entry %d are %v", n, k, got)
+					t.Errorf("%d entries before entry %d: %v", n, k, got)
 				}
 			}
 			if got := ids(must[[]broker.Entry](t)(s.Newest(t.Context(), broker.Journal, "", n))); !same(got, first(newest, n)) {
-				t.Errorf("the newest %d are %v", n, got)
+				t.Errorf("the newest %d entries: %v", n, got)
 			}
 		}
 		e := must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Journal, "", 1))[0]
 		if e.Get("a") != "0" || e.Get("b") != "x" || e.Get("c") != "" || len(e.Fields) != 4 {
-			t.Errorf("an entry is %+v", e)
+			t.Errorf("unexpected entry %+v", e)
 		}
 		kept(t, s, broker.Archive, []string{})
 	},
@@ -77,12 +77,12 @@ var streams = tests{
 		for _, part := range [][]broker.Entry{all, {all[3]}, {other}} { // each has an earlier entry that the stream does not have
 			err := s.Copy(t.Context(), broker.Archive, part)
 			if got, ok := errors.AsType[broker.Passed](err); !ok || got.Stream != broker.Archive || got.ID != all[3].ID && got.ID != other.ID {
-				t.Errorf("a copy that is late: %v", err)
+				t.Errorf("a copy of an earlier entry: error %v", err)
 			}
 		}
 		kept(t, s, broker.Archive, ids([]broker.Entry{all[0], all[1], all[2], all[4]}))
 		if got := must[[]broker.Entry](t)(s.Entries(t.Context(), broker.Archive, all[2].ID, 5)); !same(values(got), []string{"4"}) {
-			t.Errorf("a copy is %+v", got)
+			t.Errorf("the copy is %+v", got)
 		}
 	},
 	"trimming": func(t *testing.T, s broker.Store) {
@@ -135,7 +135,7 @@ var streams = tests{
 			t.Errorf("the census is %+v", c)
 		}
 		if all := must[[]broker.Entry](t)(s.Newest(t.Context(), broker.Journal, "", 5)); len(all) != 0 {
-			t.Errorf("the newest are %v", all)
+			t.Errorf("the newest entries: %v", all)
 		}
 		if err := s.Trim(t.Context(), broker.Journal, "1-1"); err != nil {
 			t.Error(err)
@@ -153,7 +153,7 @@ var streams = tests{
 					for _, e := range all {
 						got <- e
 					}
-				}, func() { t.Error("it is lost") })
+				}, func() { t.Error("entries may be lost") })
 			}()
 			return done
 		}
@@ -161,7 +161,7 @@ var streams = tests{
 			t.Helper()
 			for _, id := range want {
 				if e := await.Receive(t, "an entry", got); e.ID != id {
-					t.Fatalf("it is %s, want %s", e.ID, id)
+					t.Fatalf("got entry %s, want %s", e.ID, id)
 				}
 			}
 		}
@@ -174,19 +174,19 @@ var streams = tests{
 		}
 		receive(do(t, s, c).Entries)
 		cancel()
-		await.Receive(t, "its end", done)
+		await.Receive(t, "the end of Follow", done)
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
 		done = follow("") // from the current end
-		await.Until(t, "entries come", func() bool {
+		await.Until(t, "Follow returns entries", func() bool {
 			journal(t, s, 1)
 			<-time.After(time.Millisecond)
 			return len(got) > 0
 		})
 		if e := <-got; slices.Contains(before, e.ID) || e.Get("a") != "0" {
-			t.Errorf("it begins with %+v", e)
+			t.Errorf("the first entry is %+v", e)
 		}
 		cancel()
-		await.Receive(t, "its end", done)
+		await.Receive(t, "the end of Follow", done)
 	},
 }

@@ -227,7 +227,7 @@ func (po *poster) withhold(ctx context.Context, ref bridge.MessageRef, v bridge.
 		err = po.change(ctx, ref, editOf(withheld, ""), nil, nil)
 	}
 	if err != nil {
-		po.log.Error("message without its request keeps its controls", "message", ref.Message, "error", err)
+		po.log.Error("card without the text of its request still has its controls", "message", ref.Message, "error", err)
 	}
 }
 

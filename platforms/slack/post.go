@@ -153,7 +153,7 @@ func (p poster) takeBack(ctx context.Context, ref bridge.MessageRef, v bridge.Vi
 		_, err = p.change(ctx, ref, message(bare))
 	}
 	if err != nil {
-		p.log.Error("incomplete message keeps its controls", "platform", p.name, "message", ref.Message, "error", err)
+		p.log.Error("incomplete message still has its controls", "platform", p.name, "message", ref.Message, "error", err)
 	}
 }
 

@@ -199,7 +199,7 @@ func (c *client) takeBack(ctx context.Context, ref bridge.MessageRef, m telegram
 	}
 	m.Keyboard = nil
 	if _, err := c.edit(ctx, ref, m); err != nil {
-		c.log.Error("incomplete message keeps its controls", "message", ref.Message, "error", err)
+		c.log.Error("incomplete message still has its controls", "message", ref.Message, "error", err)
 	}
 }
 

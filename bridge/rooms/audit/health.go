@@ -31,8 +31,8 @@ func (h *sealHealth) tried(err error) {
 	h.failed = err
 }
 
-// archived records the result of an attempt to archive the log. Errors that are
-// not about the log itself are ignored, because they end without help.
+// archived records the result of an attempt to archive the log. It ignores errors
+// that are not about the log itself, because they are temporary.
 func (h *sealHealth) archived(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -156,7 +156,7 @@ func deleted(l SealedAudit, last proof.Seal, entries []bridge.AuditEntry, comple
 		return ""
 	}
 	if bridge.CompareEntries(l.Deleted, l.Through) > 0 && bridge.CompareEntries(l.Deleted, last.Entry) > 0 {
-		return "entry " + l.Deleted + ", or one before it, was deleted before it was sealed"
+		return "entry " + l.Deleted + ", or an earlier one, was deleted before it was sealed"
 	}
 	if last.Added > 0 && complete && l.Added-last.Added > int64(len(entries)) {
 		return "entries after " + last.Entry + " were deleted before they were sealed"

@@ -117,7 +117,7 @@ func surveyCursor(ctx context.Context, m machine, a agent) surveyed {
 		s.ours, s.Level = true, LevelPartly
 		s.add("gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
 	}
-	s.ownPrompts("run what must not fail open with: nod run")
+	s.ownPrompts("run commands that must not fail open with: nod run")
 	return s
 }
 

@@ -32,7 +32,7 @@ func (d *Doctor) examineShift(check string, s daemon.Shift) {
 		d.add(check, bridge.FindingFailed, "cannot be read: "+s.Unread, "check its url, schedule and token, and whether this machine reaches the service; until then, it gives no one access")
 		return
 	case len(s.Strangers) > 0:
-		d.add(check, bridge.FindingWarning, "on call, but not in the config: "+render.Few(s.Strangers), "set email or ids of that person under people, as the schedule has them")
+		d.add(check, bridge.FindingWarning, "on call, but not in the config: "+render.Few(s.Strangers), "set email or ids of that person under people to the values in the schedule")
 	case len(s.People) == 0:
 		d.add(check, bridge.FindingWarning, "no one is on call now", "add a shift to the schedule; until then, steps that ask this schedule keep looking for people")
 	}

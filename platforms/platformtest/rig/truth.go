@@ -205,7 +205,7 @@ func headline(rec bridge.Record) string {
 		case resp.Scope == bridge.ScopeAlways && rec.Interaction.Approval.AgentRemembers:
 			return "✅ Always approved by " + who
 		case resp.Scope == bridge.ScopeAlways:
-			return "✅ Approved by " + who + covers(rec, ", also for all identical requests", ", also for all its rule covers", "")
+			return "✅ Approved by " + who + covers(rec, ", also for all identical requests", ", also for everything its rule covers", "")
 		case len(resp.Input) > 0:
 			return "✅ Approved by " + who + " with changes"
 		}

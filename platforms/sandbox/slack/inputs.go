@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// elements returns the elements of a block.
+// elements returns the elements of a block, including its accessory.
 func elements(b raw.Object) []raw.Object {
 	out := raw.Objects(b, "elements")
 	for _, name := range []string{"element", "accessory"} {
