@@ -79,7 +79,7 @@ type AuditCounts struct {
 	// report the number, which it does since version 7.
 	Added int64
 	// Deleted is the highest ID of an entry that was deleted individually. nod
-	// does so only below the start of a trimmed log.
+	// deletes entries individually only below the start of a trimmed log.
 	Deleted string
 }
 

@@ -67,7 +67,7 @@ type reading struct {
 	line             int // start of the last line
 	percent, stars   ahead
 	even             map[string]parity // by the notation of the quote
-	read             int               // bytes, for the test of the time that it takes
+	read             int               // number of bytes read, for a test of the running time
 }
 
 func newReading(s string, q quotes) *reading {

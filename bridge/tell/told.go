@@ -113,8 +113,8 @@ func Tells(told []bridge.Told, failures map[int]string) bool {
 	})
 }
 
-// Hurry makes the next step due at once if it has told no one who could answer
-// before that step.
+// Hurry makes the next step due at once if nod has told no one yet who can
+// answer, unless the next step gives up.
 func Hurry(a *bridge.Amendment, r bridge.Record) {
 	steps := a.Interaction.Steps
 	if !Tells(a.Interaction.Told, r.Failures) && r.Step < len(steps) && steps[r.Step].GiveUp == "" {

@@ -123,10 +123,10 @@ func reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Let the running daemon read its config again",
-		Long: `Let the running daemon read its config again, and print what changed. An invalid
-config changes nothing, and neither does one that no longer has a section, such
-as policy or metrics: that needs a restart. Run it on the machine of the daemon,
-as a user who can read its keys.`,
+		Long: `Let the running daemon read its config again, and print what changed. A config
+that is invalid, or that no longer has a section such as policy or metrics,
+changes nothing. To remove a section, restart the daemon. Run the command on the
+machine of the daemon, as a user who can read its keys.`,
 		Example: "  nod config reload\n  nod config reload --config /etc/nod/nod.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -59,7 +59,7 @@ or that no longer has a section such as agents or policy, changes nothing.`,
 		},
 	}
 	configFlag(cmd, &path, configPath())
-	cmd.Flags().BoolVar(&dev, "dev", false, "keep everything in this process, which loses it when nod stops")
+	cmd.Flags().BoolVar(&dev, "dev", false, "store everything in memory; everything is lost when nod stops")
 	cmd.Flags().BoolVar(&logJSON, "log-json", false, "write the log as JSON lines")
 	return cmd
 }
