@@ -50,7 +50,7 @@ type Identity struct {
 	// Key binds the stored request to the call; see Interaction.RequestKey.
 	Key string
 	// Caller identifies the caller among all callers that wait for one request;
-	// see Records.Abandon.
+	// see Abandon of package core.
 	Caller string
 }
 

@@ -1,8 +1,8 @@
 // Package broker stores the data of nod: documents with a seal, indexes over
 // them, jobs, and a journal. It does not know the meaning of the data: the
 // rules about interactions are in bridge/life, and the rules about other
-// documents, such as grants and stops, in bridge/core. Start with Store in
-// store.go.
+// documents, such as grants and stops, in the rooms that own them. Start with
+// Store in store.go.
 //
 // A [Change] holds everything that changes together. A store applies it
 // completely or not at all. A rule reads documents, decides, and returns the

@@ -47,8 +47,8 @@ func (s *Seals) Use(keys [][]byte) {
 }
 
 // A stored document consists of a header of a fixed length and the value. The
-// header contains the version, the format, the seal, and the length of the ID
-// of an entry. The ID follows the value.
+// header contains the version, the format and the seal. The ID of an entry follows the
+// value, after a mark.
 const (
 	versionLen = 16 // number of digits, so that scripts can compare texts
 	formatLen  = 4

@@ -9,9 +9,8 @@ import (
 
 // Abandon implements Interactions.
 func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error) {
-	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
-		t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
-		return nil
+	_, r, _, err := in.turn(ctx, id, func(t *life.Turn) life.Verdict {
+		return t.Leave(life.Caller{Name: name, Node: in.node}, cut, in.hub.awaits(id), end)
 	})
 	if err != nil {
 		return bridge.Record{}, err
@@ -24,33 +23,26 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {
-		verdict := life.Taken // even if the first interaction does not verify
-		_, _, err := in.turn(ctx, first, func(t *life.Turn) error {
-			verdict = t.Take(caller)
+		_, _, verdict, err := in.turn(ctx, first, func(t *life.Turn) life.Verdict {
+			verdict := t.Take(caller)
 			if verdict != life.Taken && first == id {
 				t.Send()
 			}
-			return nil
+			return verdict
 		})
-		if err == nil && verdict == life.Taken {
+		if err == nil && (verdict == life.Taken || verdict == life.Forged) {
 			err = &bridge.RepeatedError{Interaction: r.Interaction}
 		}
 		if err != nil || first == id {
 			return err
 		}
 	}
-	_, _, err := in.turn(ctx, id, func(t *life.Turn) error {
-		t.Send()
-		return nil
-	})
+	_, _, _, err := in.turn(ctx, id, (*life.Turn).Send)
 	return err
 }
 
 // Delivered implements Interactions.
 func (in *interactions) Delivered(ctx context.Context, r bridge.Record) error {
-	_, _, err := in.turn(ctx, r.Interaction.ID, func(t *life.Turn) error {
-		t.Deliver()
-		return nil
-	})
+	_, _, _, err := in.turn(ctx, r.Interaction.ID, (*life.Turn).Deliver)
 	return err
 }

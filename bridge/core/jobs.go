@@ -113,8 +113,7 @@ type agenda struct {
 
 func newAgenda() *agenda { return &agenda{nudge: make(chan struct{}, 1)} }
 
-// claim records that a claim begins. The caller passes the time of the next job
-// to the returned function.
+// claim records that a claim begins.
 func (a *agenda) claim(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,11 +9,7 @@ import (
 
 // Mark implements Interactions.
 func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
-	verdict := life.Kept
-	_, r, err := in.turn(ctx, id, func(t *life.Turn) error {
-		verdict = t.Mark(m)
-		return nil
-	})
+	_, r, verdict, err := in.turn(ctx, id, func(t *life.Turn) life.Verdict { return t.Mark(m) })
 	if err != nil {
 		return bridge.Record{}, err
 	}

@@ -14,11 +14,8 @@ import (
 
 // Settle implements Interactions.
 func (in *interactions) Settle(ctx context.Context, s bridge.Settlement, also ...Also) (bridge.Record, bool, error) {
-	verdict, began := life.Final, in.db.Now()
-	d, r, err := in.turn(ctx, s.ID, func(t *life.Turn) error {
-		verdict = t.Resolve(s)
-		return nil
-	}, also...)
+	began := in.db.Now()
+	d, r, verdict, err := in.turn(ctx, s.ID, func(t *life.Turn) life.Verdict { return t.Resolve(s) }, also...)
 	if err != nil {
 		return bridge.Record{}, false, err
 	}
@@ -42,12 +39,13 @@ func refusal(id bridge.ID, v life.Verdict) error {
 }
 
 // turn applies a rule to the documents of an interaction, stores what it changes, and
-// returns the documents after that, with their record. If it closes the interaction, the
-// change also does what others add. All of this may be called again, because another
-// process changed the documents first.
+// returns the documents after that, with their record and the rule's verdict. If it
+// closes the interaction, the change also does what others add. All of this may be called
+// again, because another process changed the documents first. The result is that of the
+// last attempt. No rule applies to documents that do not verify: the verdict is Forged.
 func (in *interactions) turn(
-	ctx context.Context, id bridge.ID, rule func(*life.Turn) error, also ...Also,
-) (out *life.Docs, rec *bridge.Record, err error) {
+	ctx context.Context, id bridge.ID, rule func(*life.Turn) life.Verdict, also ...Also,
+) (out *life.Docs, rec *bridge.Record, verdict life.Verdict, err error) {
 	unlock, err := in.locks.lock(ctx, id)
 	defer func() {
 		if unlock() { // another process may have resolved it, which this turn did not see
@@ -55,7 +53,7 @@ func (in *interactions) turn(
 		}
 	}()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	err = broker.Retry(ctx, func() error {
 		d, err := in.docs(ctx, id)
@@ -63,13 +61,11 @@ func (in *interactions) turn(
 			return err
 		}
 		if d.Problem != "" { // storing the forged values again would seal them with our key
-			out, rec = d, in.Record(d)
+			out, rec, verdict = d, in.Record(d), life.Forged
 			return nil
 		}
 		t := d.Begin(in.db.Now(), in.retention)
-		if err := rule(t); err != nil {
-			return err
-		}
+		verdict = rule(t)
 		c, err := in.change(ctx, t, also...)
 		if err != nil {
 			return err
@@ -92,7 +88,7 @@ func (in *interactions) turn(
 	case rec.Over(): // others may have resolved it in the meantime
 		in.hub.wake(id, rec)
 	}
-	return out, rec, documents.Public(err)
+	return out, rec, verdict, documents.Public(err)
 }
 
 // change returns the change that stores a turn, with signed receipts and audit

@@ -112,8 +112,12 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 			c.looks++
 			if d, changed := found[life.Key(c.id())]; changed && c.lost(d) {
 				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
-				if v.again(ctx, c) {
-					continue // recording the decision has added it to the recent ones
+				again := v.again(ctx, c)
+				if again == nil {
+					continue // the recorded decision is checked as a new one
+				}
+				if v.in.log.Warn("the lost decision is not recorded yet", "id", c.id(), "error", again); bridge.ErrorCode(again) == bridge.CodeUnavailable {
+					c.looks = 0 // until the database takes it
 				}
 			}
 		}
@@ -145,18 +149,17 @@ func (v *verifier) changed(ctx context.Context, due []*checked) (map[broker.Key]
 	return found, nil
 }
 
-// again records a decision or a vote again, and reports whether that was
-// possible. It keeps the original time, so it wins even if the deadline has
-// passed since, unless the deadline was already applied.
-func (v *verifier) again(ctx context.Context, c *checked) bool {
+// again records a decision or a vote again. It keeps the original time, so the decision
+// wins even if the deadline has passed since, unless the deadline was already applied.
+func (v *verifier) again(ctx context.Context, c *checked) error {
 	if c.ballot == nil {
 		s := *c.settlement
 		s.Recorded = c.recorded
 		_, _, err := v.in.Settle(ctx, s, c.also...)
-		return err == nil
+		return err
 	}
 	b := *c.ballot
 	b.Recorded = c.recorded
 	_, _, err := v.in.Vote(ctx, b, c.also...)
-	return err == nil
+	return err
 }

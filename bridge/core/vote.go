@@ -10,19 +10,25 @@ import (
 
 // Vote implements Interactions.
 func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also) (bridge.Record, bridge.BallotResult, error) {
-	verdict, result, began := life.Final, bridge.BallotLate, in.db.Now()
-	d, r, err := in.turn(ctx, v.ID, func(t *life.Turn) error {
-		verdict, result = t.Vote(v)
-		return refusal(v.ID, verdict)
-	}, also...)
+	began := in.db.Now()
+	d, r, verdict, err := in.turn(ctx, v.ID, func(t *life.Turn) life.Verdict { return t.Vote(v) }, also...)
+	if err == nil {
+		err = refusal(v.ID, verdict)
+	}
 	if err != nil {
 		return bridge.Record{}, "", err
 	}
-	if result == bridge.BallotDecided || result == bridge.BallotCounted {
-		if result == bridge.BallotDecided {
-			v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
-		}
+	if verdict == life.Won {
+		v.Response, v.Receipt = *d.Life.Response, d.Life.Receipt
+	}
+	if verdict == life.Won || verdict == life.Done {
 		in.verifier.add(checked{ballot: &v, also: also, recorded: cmp.Or(v.Recorded, began)}, d)
 	}
-	return *r, result, nil
+	return *r, results[verdict], nil
+}
+
+// results are the results of a vote, by the verdict of its rule.
+var results = map[life.Verdict]bridge.BallotResult{
+	life.Won: bridge.BallotDecided, life.Done: bridge.BallotCounted, life.Kept: bridge.BallotRepeat,
+	life.Final: bridge.BallotLate, life.Forged: bridge.BallotLate,
 }

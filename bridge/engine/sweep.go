@@ -12,7 +12,7 @@ import (
 const (
 	sweepPoll  = 20 * time.Millisecond
 	sweepMost  = time.Second // maximum delay after errors
-	sweepBatch = 100         // interactions per change
+	sweepBatch = 100         // interactions at a time, at most
 )
 
 // sweeper closes the interactions that no one answered in time.

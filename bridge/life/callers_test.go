@@ -32,3 +32,29 @@ func TestUnnamedCallers(t *testing.T) {
 		t.Errorf("the verdict is %s for the last one", v)
 	}
 }
+
+// TestLeaveDeferred checks that a deferred interaction stays open when the connection of
+// its last caller is cut, because the agent may come back, and closes when the caller
+// cancels.
+func TestLeaveDeferred(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	for name, c := range map[string]struct {
+		cut  bool
+		left time.Duration // after the opening
+		want bridge.State
+	}{
+		"cut while it is pending": {true, 0, bridge.StateCancelled},
+		"cut at the deadline":     {true, time.Minute, ""},
+		"cut later":               {true, 2 * time.Minute, ""},
+		"cancelled later":         {false, 2 * time.Minute, bridge.StateCancelled},
+	} {
+		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
+		i.OnTimeout, i.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Hour)
+		turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now.Add(c.left), retention)
+		turn.Leave(life.Caller{Name: bridge.Anyone}, c.cut, false, bridge.Response{State: bridge.StateCancelled})
+		if turn.Life.State != c.want {
+			t.Errorf("%s: it is %q, want %q", name, turn.Life.State, c.want)
+		}
+	}
+}

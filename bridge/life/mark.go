@@ -207,6 +207,9 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	if !t.due() {
 		return Final
 	}
+	if cut && !t.Life.Queued.IsZero() { // an agent may come back for a deferred interaction
+		return Kept
+	}
 	rest, n := slices.Clone(t.Life.Callers), -1
 	here := func(o Caller) bool { return o.Node == c.Node }
 	unnamed := func(o Caller) bool { return o.Name == bridge.Anyone }

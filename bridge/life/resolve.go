@@ -23,6 +23,7 @@ const (
 	Taken   Verdict = "taken"   // another caller has the answer
 	// Unproven means that the approval lacks the assurance that the request requires.
 	Unproven Verdict = "unproven"
+	Forged   Verdict = "forged" // the documents do not verify, so no rule applied
 )
 
 // Resolve resolves a pending interaction with an answer or a cancellation. The

@@ -7,21 +7,22 @@ import (
 )
 
 // Vote counts one person's vote on an approval with a quorum. The vote that
-// completes the quorum resolves the approval, with the narrowest scope of its votes.
-func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
+// completes the quorum resolves the approval, with the narrowest scope of its votes: the
+// verdict is Won. A vote that counts otherwise is Done, and one that repeats itself Kept.
+func (t *Turn) Vote(v bridge.Ballot) Verdict {
 	if !t.pending() && t.Life.Nonce == v.Nonce {
-		return Won, bridge.BallotDecided
+		return Won
 	}
 	at, counts := t.counts(v.Recorded)
 	switch {
 	case !counts:
-		return Final, bridge.BallotLate
+		return Final
 	case v.Expect != nil && *v.Expect != t.Life.Amended:
-		return Changed, ""
+		return Changed
 	case v.Vote.State == bridge.StateApproved && v.Vote.Content != t.Body.Content:
-		return Changed, ""
+		return Changed
 	case t.Body.Unassured(v.Response):
-		return Unproven, ""
+		return Unproven
 	}
 	vote := v.Vote
 	vote.Covers = v.Covers
@@ -34,7 +35,7 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 		// A different vote replaces the first vote. So does an approval with a
 		// proof, and an approval that counts for other slots.
 		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
-			return Kept, bridge.BallotRepeat
+			return Kept
 		}
 	}
 	t.Life.Votes = append(rest, vote)
@@ -44,9 +45,9 @@ func (t *Turn) Vote(v bridge.Ballot) (Verdict, bridge.BallotResult) {
 	if rec := t.Record(t.now); rec.Enough(vote.State) {
 		t.Life.Receipt = v.Receipt
 		t.resolve(rec.Narrowed(v.Response), at, v.Nonce)
-		return Won, bridge.BallotDecided
+		return Won
 	}
 	t.bump()
 	t.editAll(0)
-	return Done, bridge.BallotCounted
+	return Done
 }

@@ -90,6 +90,11 @@ func newQueue(client rdb.UniversalClient, replicas int, guard string) *queue {
 func (q *queue) close() {
 	q.stop()
 	q.done.Wait()
+	q.drain()
+}
+
+// drain sends the calls that no flusher takes anymore.
+func (q *queue) drain() {
 	for {
 		select {
 		case c := <-q.calls:
@@ -136,11 +141,17 @@ func (q *queue) once(ctx context.Context, c *call) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	select {
-	case <-c.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	closed := q.ctx.Done()
+	for {
+		select {
+		case <-c.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-closed: // the call may have arrived after close drained the queue
+			q.drain()
+			closed = nil
+		}
 	}
 }
 

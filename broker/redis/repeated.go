@@ -20,7 +20,7 @@ func (s *Store) applied(c broker.Change, versions []int64, stored []string) (ent
 			d.Entry = ""
 		}
 		entry, same := strings.CutPrefix(stored[0], s.seals.Encode(d, versions[n]))
-		if !same {
+		if !same || d.Noted > 0 && entry == "" { // the ID of the entry has no seal
 			return nil, false
 		}
 		if d.Noted > 0 {
