@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"hash"
 	"strconv"
 	"strings"
@@ -67,7 +66,8 @@ const problemForged = "it was changed outside nod"
 func (s *Seals) Encode(d Doc, version int64) string {
 	var out strings.Builder
 	out.Grow(headerLen + len(d.Value) + len(entryMark) + len(d.Entry))
-	fmt.Fprintf(&out, "%0*d%0*d", versionLen, version, formatLen, d.Format)
+	out.WriteString(digits(version, versionLen))
+	out.WriteString(digits(int64(d.Format), formatLen))
 	if keys := *s.keys.Load(); len(keys) == 0 {
 		out.WriteString(unsealed)
 	} else {
@@ -92,7 +92,13 @@ func EncodeVersion(version int64) string {
 	case Malformed:
 		return malformedMark
 	}
-	return fmt.Sprintf("%0*d", versionLen, version)
+	return digits(version, versionLen)
+}
+
+// digits returns a number with leading zeros.
+func digits(n int64, width int) string {
+	s := strconv.FormatInt(n, 10)
+	return strings.Repeat("0", max(0, width-len(s))) + s
 }
 
 // malformedMark stands for all texts that do not start with a version.

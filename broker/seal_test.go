@@ -45,7 +45,7 @@ func TestSeals(t *testing.T) {
 		"unsealed":           {key, broker.NewSeals().Encode(d, 7), false},
 		"another deployment": {key, broker.NewSeals(second).Encode(d, 7), false},
 		"no number":          {key, "x" + raw[1:], false},
-		"negative":           {key, s.Encode(d, -7), false},
+		"negative":           {key, "-" + raw[1:], false},
 		"short":              {key, "12", false},
 		"only a version":     {key, raw[:broker.VersionLen], false},
 		"signed version":     {key, "+" + raw[1:], false},
