@@ -217,6 +217,30 @@ func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (br
 	return c.Interactions.Mark(ctx, id, m)
 }
 
+// amending is records that someone else amends after each load.
+type amending struct{ core.Interactions }
+
+func (a amending) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := a.Interactions.Load(ctx, id)
+	if err == nil {
+		_, err = a.Mark(ctx, id, bridge.Mark{Amended: &bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}})
+	}
+	return r, err
+}
+
+// TestAmendedBeforeGivingUp checks that a step does not close a request that has changed
+// since it was read, because the step may no longer be one of its steps.
+func TestAmendedBeforeGivingUp(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.room.records = amending{o.store}
+	r := o.climb(fake.Question("Ship it?"), bridge.Step{GiveUp: bridge.StateDenied})
+	o.outcomes("step retry in 250ms, not counted")
+	if r.State != bridge.StatePending {
+		t.Errorf("it is %s", r.State)
+	}
+}
+
 // TestAmendedMeanwhile checks that a step is looked at again after a conflict,
 // and that a person's change is made again.
 func TestAmendedMeanwhile(t *testing.T) {

@@ -262,6 +262,9 @@ func (f *Store) Settle(_ context.Context, s bridge.Settlement, _ ...core.Also) (
 	if f.Refuses != nil || r.State.Final() {
 		return r, false, f.Refuses
 	}
+	if s.Expect != nil && *s.Expect != r.Amended {
+		return r, false, bridge.Errorf(bridge.CodeConflict, "it was amended")
+	}
 	r.State, r.Response = s.Response.State, &s.Response
 	f.Records[s.ID] = r
 	return r, true, nil
