@@ -217,7 +217,8 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 		return rec, err
 	}
 	if len(next.Destinations) > bridge.MaxDestinations || next.Terms > maxTerms {
-		return e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
+		rec, _, err = e.endByRule(ctx, rec, overtaken(i, "the rules changed while this was pending; "+requestAgain))
+		return rec, err
 	}
 	t := e.notifier.Telling(ctx, rec, &next)
 	t.Widened(i)
@@ -232,8 +233,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 	return e.records.Load(ctx, i.ID)
 }
 
-// endByRule closes a pending request without a person.
-func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, error) {
-	got, _, err := e.records.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
-	return got, err
+// endByRule closes a pending request without a person. It reports whether that closed it.
+func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, bool, error) {
+	return e.records.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 }

@@ -27,9 +27,11 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 		return rec, nil, err
 	}
 	if v.Denied != nil {
-		if rec, err = s.evaluator.endByRule(ctx, rec, v.Denied); err != nil {
-			return rec, nil, err
+		got, ended, err := s.evaluator.endByRule(ctx, rec, v.Denied)
+		if err != nil || !ended { // what closed it first is what the person is told
+			return got, nil, err
 		}
+		rec = got
 		return rec, refuse("The current policy denies this: " + v.Denied.Reason +
 			". Nothing was approved, and the request is closed."), nil
 	}

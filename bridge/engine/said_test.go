@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -70,6 +71,30 @@ func TestReplyCountsOnce(t *testing.T) {
 	}
 	w.state(id, bridge.StatePending)
 	w.said(w.replies("bo", "2", "again", id, true), bridge.VerdictSettled, "")
+}
+
+// TestReplyInterrupted checks that a reply whose time ended before its answer was stored
+// counts when the platform delivers it again.
+func TestReplyInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, why).Interaction.ID
+	ctx, end := context.WithCancel(t.Context())
+	w.between = &settles{w.store, "", end, func() {}}
+	w.reload(w.setup)
+	s := bridge.Said{
+		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: w.get(id).Messages[0],
+		Message: "1", Text: "because", After: func(bridge.MessageRef) bool { return true },
+	}
+	if v, err := w.engine.Reply(ctx, s); err == nil {
+		t.Errorf("the interrupted reply: %+v", v)
+	}
+	v, err := w.engine.Reply(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictSettled, "")
+	w.state(id, bridge.StateAnswered)
 }
 
 // TestReplyEdited checks that the author of a reply that counted is told that an edit

@@ -3,11 +3,15 @@ package engine_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // opens lets something happen right before a request is stored.
@@ -45,15 +49,16 @@ func TestRevokedDuringOpening(t *testing.T) {
 	w.mustAsk("while the grant is revoked", run("ls"))
 }
 
-// settles lets something happen when grants approve a pending request: before that, or
-// right before the approval is stored.
+// settles lets something happen at settlements whose nonce has a prefix: before them, or
+// right before they are stored.
 type settles struct {
 	core.Port
+	prefix       string
 	before, last func()
 }
 
 func (o *settles) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
-	if strings.HasPrefix(s.Nonce, "grant:") {
+	if strings.HasPrefix(s.Nonce, o.prefix) {
 		o.before()
 		also = append(also, func(context.Context, bridge.Record) (broker.Change, error) {
 			o.last()
@@ -79,7 +84,7 @@ func TestRevokedDuringRelease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newGoverned(t)
-			w.between = &settles{w.store, func() { c.before(w) }, func() { c.last(w) }}
+			w.between = &settles{w.store, "grant:", func() { c.before(w) }, func() { c.last(w) }}
 			w.reload(w.setup)
 			first, second := w.open(agentCI, run("ls")).Interaction.ID, w.open(agentCI, run("ls")).Interaction.ID
 			if err := w.answer("ana", first, bridge.Reply{Decision: bridge.DecideAlways}); err != nil {
@@ -88,6 +93,46 @@ func TestRevokedDuringRelease(t *testing.T) {
 			w.state(second, c.want)
 		})
 	}
+}
+
+// TestResumedDuringDenial checks that a denial with a stop stops the session even if the
+// session was stopped before, and is resumed right before the denial is stored.
+func TestResumedDuringDenial(t *testing.T) {
+	t.Parallel()
+	w, ctx := newGoverned(t), t.Context()
+	stops := session.NewStops(w.store.Documents())
+	resume := sync.OnceFunc(func() { _, _ = stops.Drop(ctx, "ci", "s", person("bo")) })
+	w.between = &settles{w.store, "", func() {}, resume}
+	w.reload(w.setup)
+	r := run("ls")
+	r.Approval.Scopes, r.Approval.Decisions = nil, []bridge.Decision{bridge.DecideDenyStop, bridge.DecideOnce}
+	id := w.open(agentCI, r).Interaction.ID
+	if _, err := stops.Put(ctx, bridge.Stop{Agent: "ci", Session: "s", By: person("bo"), At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideDenyStop}); err != nil {
+		t.Fatal(err)
+	}
+	w.stopped(run("ls"), bridge.StateDenied)
+}
+
+// TestApprovedBeforeRule checks that a person whose click a rule refuses is not told that
+// nothing was approved, if another daemon stores an approval before the denial of the rule.
+func TestApprovedBeforeRule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	card := w.drawn(id, "C1")
+	w.between = &settles{w.store, "rule", func() {
+		if _, won, err := w.store.Settle(t.Context(), stored.Yes(id, "U-bo")); !won || err != nil {
+			t.Errorf("approved: %t, %v", won, err)
+		}
+	}, func() {}}
+	next := newSetup()
+	next.policy = ruledBy(bridge.Ruling{Effect: bridge.EffectDeny, Reason: "frozen"})
+	w.reload(next)
+	w.said(w.pressOn("ana", card, "C1", bridge.DecideOnce, ""), bridge.VerdictLate, "approved")
+	w.state(id, bridge.StateApproved)
 }
 
 // dying is the store of a daemon that ends right after it has stored a decision.

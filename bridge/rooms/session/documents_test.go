@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,6 +71,24 @@ func TestReports(t *testing.T) {
 	}
 	if all := stored.Must[[]bridge.SessionStatus](t)(b.ListReported(ctx, "")); len(all) != 1 {
 		t.Errorf("after their time, there are %+v", all)
+	}
+}
+
+// lagging is a database whose replicas confirm nothing.
+type lagging struct{ broker.Store }
+
+func (lagging) Confirm(context.Context, ...broker.Version) error { return bridge.ErrUnconfirmed }
+
+// TestStopConfirmed checks that a person who repeats a stop is told that the session is
+// stopped only after the replicas have confirmed it.
+func TestStopConfirmed(t *testing.T) {
+	t.Parallel()
+	db := stored.InMemory(t, nil, nil).Documents()
+	db.Store = lagging{db.Store}
+	stops, s := session.NewStops(db), bridge.Stop{Agent: "ci", Session: "s"}
+	stored.Must[bridge.Stop](t)(stops.Put(t.Context(), s))
+	if _, err := stops.Put(t.Context(), s); !errors.Is(err, bridge.ErrUnconfirmed) {
+		t.Error(err)
 	}
 }
 

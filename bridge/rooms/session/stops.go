@@ -29,13 +29,13 @@ func sessionEvent(kind bridge.EventType, agent, session string, by bridge.Actor)
 
 // stopping returns the change that stops a session, with an entry of the audit
 // log, and the stop that is then in effect. If another caller has already
-// stopped the session, the change is empty, and the stop is that of the first
-// caller.
+// stopped the session, the change is only the condition that it is still
+// stopped, and the stop is that of the first caller.
 func (ss *Stops) stopping(ctx context.Context, s bridge.Stop, entries []broker.Entry) (broker.Change, bridge.Stop, error) {
 	name := life.Owner(s.Agent, s.Session)
 	was, d, err := stopDocs.Get(ctx, ss.db, name)
 	if err == nil && d.Exists() {
-		return broker.Change{}, was, nil
+		return broker.Change{If: []broker.Version{d.At()}}, was, nil
 	}
 	if err != nil && !errors.As(err, new(*broker.ForgedError)) { // one that does not verify is replaced
 		return broker.Change{}, was, err
@@ -55,8 +55,11 @@ func (ss *Stops) Put(ctx context.Context, s bridge.Stop, entries ...broker.Entry
 	}
 	err = broker.Retry(ctx, func() error {
 		var c broker.Change
-		if c, now, err = ss.stopping(ctx, s, entries); err != nil || c.Empty() {
+		if c, now, err = ss.stopping(ctx, s, entries); err != nil {
 			return err
+		}
+		if c.Empty() { // the stop may not be on the replicas yet
+			return ss.db.Confirm(ctx, c.If...)
 		}
 		c.Below = []broker.Bound{{Index: stopIndex, Max: bridge.MaxStopped}}
 		_, err = ss.db.Do(ctx, c)
