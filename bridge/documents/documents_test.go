@@ -1,6 +1,8 @@
 package documents_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +27,19 @@ func TestNotes(t *testing.T) {
 		}
 		if err := notes.DropNote(ctx, "k"); err != nil || stored.Must[string](t)(notes.Note(ctx, "k")) != "" {
 			t.Errorf("the note was not dropped: %v", err)
+		}
+		stored.Must[string](t)(notes.PutNote(ctx, "code", "1", time.Minute))
+		var taken atomic.Int32
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if v, err := notes.TakeNote(ctx, "code"); v != "" || err != nil {
+					taken.Add(1)
+				}
+			})
+		}
+		if all.Wait(); taken.Load() != 1 {
+			t.Errorf("a note was taken %d times", taken.Load())
 		}
 		hold := func(holder string, want bool) {
 			t.Helper()

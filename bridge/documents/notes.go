@@ -94,6 +94,27 @@ func (ns Notes) Note(ctx context.Context, key string) (string, error) {
 	return n.at(ns.db.Now()), Public(err)
 }
 
+// TakeNote removes a value and returns it. Of several callers, only one gets the value. If
+// the reply of the store was lost, no one does.
+func (ns Notes) TakeNote(ctx context.Context, key string) (string, error) {
+	n, d, err := noteDocs.Get(ctx, ns.db, key)
+	if errors.As(err, new(*broker.ForgedError)) {
+		ns.db.Refused(err)
+		return "", nil
+	}
+	if err != nil || !d.Exists() {
+		return "", Public(err)
+	}
+	_, err = ns.db.Do(ctx, broker.Change{Drop: []broker.Version{d.At()}, Replicated: true, Urgent: true})
+	if errors.As(err, new(*broker.Stale)) {
+		return "", nil // another caller was first
+	}
+	if err != nil {
+		return "", Public(err)
+	}
+	return n.at(ns.db.Now()), nil
+}
+
 // onceFor is longer than any attempt to send a change.
 const onceFor = time.Minute
 

@@ -66,7 +66,11 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 		return "", bridge.Errorf(bridge.CodeForbidden, "you are not listed under people in the config, so you cannot link an account")
 	}
 	code = strings.ToLower(strings.TrimSpace(code))
-	raw, err := ls.notes.Note(ctx, linkNote(code))
+	read := ls.notes.Note
+	if confirmed {
+		read = ls.notes.TakeNote // a code works only once
+	}
+	raw, err := read(ctx, linkNote(code))
 	if err != nil {
 		return "", err
 	}
@@ -78,9 +82,6 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 	if !confirmed {
 		return "If you confirm, " + bridge.OneLine(cmp.Or(account.Name, account.User)) + " on " + account.Platform + " (" + account.User + ") answers as you, " + by.Display() +
 			". If it is your own account, send /" + bridge.CommandName + " link " + code + " yes (or run the command with --yes). If it is not, do nothing.", nil
-	}
-	if err := ls.notes.DropNote(ctx, linkNote(code)); err != nil { // a code works only once
-		return "", err
 	}
 	link := bridge.Link{Platform: account.Platform, User: account.User, Name: account.Name, Person: by.Person, By: by, At: time.Now().UTC().Truncate(time.Millisecond)}
 	if err := ls.journal.Write(ctx, bridge.AuditLink, bridge.Interaction{}, link); err != nil {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/proof"
+	"github.com/nodbridge/nod/broker"
 )
 
 // say types a command in channel C1, and returns the reply.
@@ -165,6 +167,50 @@ func TestLinking(t *testing.T) {
 		if err := w.engine.Links.Unlink(t.Context(), onAPI("ana"), "chat", "U-new"); bridge.ErrorCode(err) != want {
 			t.Errorf("unlink: %v; want %q", err, want)
 		}
+	}
+}
+
+// rereads is a database in which something happens after the first read of a linking code.
+type rereads struct {
+	broker.Store
+	first func()
+}
+
+func (r *rereads) Get(ctx context.Context, keys ...broker.Key) ([]broker.Doc, error) {
+	docs, err := r.Store.Get(ctx, keys...)
+	if f := r.first; f != nil && strings.HasPrefix(keys[0].ID, "link:") {
+		r.first = nil
+		f()
+	}
+	return docs, err
+}
+
+// TestLinkedOnce checks that a code which two people enter at the same time links the
+// account to one of them, and that the other one is told that it does not.
+func TestLinkedOnce(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.linking = true
+	w := newWorld(t, s)
+	c := w.control("ana", w.asked(nil, confirm).Interaction.ID, bridge.ActionChoose, 0, 0, nil)
+	c.Actor = bridge.Actor{Platform: "chat", User: "U-new"}
+	v, err := w.engine.Click(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(v.Note, "/nod link ")
+	code, _, _ := strings.Cut(after, " ")
+	w.store.DB = &rereads{w.store.DB, func() {
+		if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "Linked") {
+			t.Errorf("ana is told: %s", said)
+		}
+	}}
+	w.reload(s)
+	if said := w.say("bo", "link "+code+" yes"); !strings.Contains(said, "code not found") {
+		t.Errorf("bo is told: %s", said)
+	}
+	if links, err := w.engine.Links.List(t.Context()); err != nil || len(links) != 1 || links[0].Person != "ana" {
+		t.Errorf("the links are %+v, %v", links, err)
 	}
 }
 
