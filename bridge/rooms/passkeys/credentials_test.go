@@ -1,6 +1,7 @@
 package passkeys_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
@@ -80,4 +82,31 @@ func TestPasskeys(t *testing.T) {
 			t.Errorf("enrolled are %v", n)
 		}
 	})
+}
+
+// lagging is a database whose replicas confirm nothing.
+type lagging struct{ broker.Store }
+
+func (l lagging) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	done, err := l.Store.Do(ctx, c)
+	if err == nil && c.Replicated {
+		err = bridge.Wrap(bridge.CodeUnavailable, bridge.ErrUnconfirmed, "0 of 1 replicas")
+	}
+	return done, err
+}
+
+// TestRevocationConfirmed checks that a person who repeats a revocation is told that the key
+// is revoked only after the replicas have confirmed it.
+func TestRevocationConfirmed(t *testing.T) {
+	t.Parallel()
+	db, ctx := stored.InMemory(t, nil, nil).Documents(), t.Context()
+	key := passkey.Credential{ID: []byte("1"), PublicKey: []byte("k"), Person: "ana", Created: time.Now()}
+	stored.NoError(t, passkeys.NewCredentials(db).AddPasskey(ctx, key))
+	db.Store = lagging{db.Store}
+	key.Revoked = time.Now()
+	for range 2 {
+		if err := passkeys.NewCredentials(db).RevokePasskey(ctx, key); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Error(err)
+		}
+	}
 }

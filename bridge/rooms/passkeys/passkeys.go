@@ -207,7 +207,7 @@ func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
 	}
 	c := all[n]
 	if !c.Valid() {
-		return nil
+		return ps.store.RevokePasskey(ctx, c)
 	}
 	others := slices.ContainsFunc(all, func(o passkey.Credential) bool { return o.Valid() && !bytes.Equal(o.ID, c.ID) })
 	if !others && !ps.Administers(by) {
