@@ -56,10 +56,11 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	if handedOver(i, routes, to) {
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
 	}
-	told := ""
+	told, changed := "", false
 	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
 		next := r.Interaction
-		if handedOver(next, routes, to) { // another concurrent click has already delegated
+		told, changed = "", next.Terms != i.Terms
+		if changed || handedOver(next, routes, to) { // another concurrent click has already delegated, or new terms may not allow it
 			return bridge.Amendment{Expect: r.Amended, Interaction: next}
 		}
 		t := e.engine.Notifier.Telling(ctx, r, &next)
@@ -72,6 +73,9 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	})
 	if err != nil {
 		return bridge.Verdict{}, err
+	}
+	if changed {
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 	}
 	if err := e.engine.Journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.Who, To: to}); err != nil {
 		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
