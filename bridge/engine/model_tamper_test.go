@@ -125,7 +125,7 @@ func (m *play) forgeEnd(a *asking, now, from held) {
 		_ = json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) // it may have none
 	}
 	if rapid.Bool().Draw(m.rt, "for the deadline") {
-		m.member(a, now, map[string]any{"timeout": resp, "after": "approved"})
+		m.member(a, now, map[string]any{"deadline": time.Now().UTC(), "queued": time.Now().UTC()})
 		return
 	}
 	m.member(a, now, map[string]any{"state": "approved", "response": resp, "receipt": other.Receipt, "at": time.Now().UTC(), "nonce": "x"})

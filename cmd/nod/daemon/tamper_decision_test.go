@@ -78,7 +78,7 @@ func forged(i bridge.Interaction, proof string) string {
 func endByHand(x rig.Intruder, i bridge.Interaction, response string) {
 	x.T.Helper()
 	x.Rewrite("life", string(i.ID), func(v string) string {
-		return strings.Replace(v, `"after":`, fmt.Sprintf(`"state":"approved","response":%s,"at":%q,"nonce":"x","after":`, response, time.Now().UTC().Format(time.RFC3339Nano)), 1)
+		return strings.Replace(v, `"revision":`, fmt.Sprintf(`"state":"approved","response":%s,"at":%q,"nonce":"x","revision":`, response, time.Now().UTC().Format(time.RFC3339Nano)), 1)
 	})
 	appendEntry(x, map[string]any{"t": "interaction_response", "i": string(i.ID), "a": i.Agent, "s": i.Session, "st": "approved"})
 }

@@ -76,7 +76,11 @@ func (x Intruder) Value(kind, id string) (header, value, end string) {
 func (x Intruder) Rewrite(kind, id string, change func(string) string) {
 	x.T.Helper()
 	header, value, end := x.Value(kind, id)
-	x.Store(kind, id, header+change(value)+end)
+	changed := change(value)
+	if changed == value {
+		x.T.Fatalf("%s %s has nothing to change: %s", kind, id, value)
+	}
+	x.Store(kind, id, header+changed+end)
 }
 
 // Stored returns the stored form of a document.
