@@ -82,7 +82,7 @@ func (i Interaction) Again() Ask {
 	a := i.Ask
 	a.Route, a.Timeout = cmp.Or(i.OwnRoute, i.Route), Duration(i.Deadline.Sub(i.Created))
 	if a.OnTimeout == OnTimeoutEscalate {
-		a.Timeout /= 2 // if more people are asked at the deadline, they get the same time again
+		a.Timeout /= 2 // the deadline is twice the timeout: the people asked by the escalation get the same time again
 	}
 	return a
 }

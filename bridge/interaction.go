@@ -200,10 +200,10 @@ type Governance struct {
 	GrantFor    Duration `json:"grant_for,omitempty"`
 }
 
-// NameOf returns the name of a person or a group that people read.
+// NameOf returns the display name of a person or a group.
 func (p Placement) NameOf(who string) string { return cmp.Or(p.Names[who], who) }
 
-// NamesOf returns the names that people read for several people and groups.
+// NamesOf returns the display names of several people and groups.
 func (p Placement) NamesOf(all []string) []string {
 	out := make([]string, len(all))
 	for n, who := range all {

@@ -100,8 +100,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// htmlEscapes maps the escapes of [json.Marshal] that JSON does not need to
-// their characters.
+// htmlEscapes maps the HTML escapes of [json.Marshal], which JSON does not
+// require, to their characters.
 var htmlEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003C`: '<', `\u003E`: '>'}
 
 // ReadableJSON returns valid JSON without escapes of <, > and &. The rest of it

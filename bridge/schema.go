@@ -13,9 +13,9 @@ import (
 // strings (with format, length and pattern), numbers with bounds, booleans,
 // choices of any scalar (enum, const, or oneOf and anyOf with const and title),
 // lists of choices and of strings, and one level of objects of these. A property
-// can be nullable. The fields are in the order of the properties, and their Part
-// is the name of the property, after the name of the outer property and a slash
-// in an inner object. References to the schema's own definitions are followed, and
+// can be nullable. The fields are in the order of the properties. The Part of a
+// field is the name of its property, or OUTER/INNER for a property of an inner
+// object. References to the schema's own definitions are followed, and
 // annotations and formats that nod does not know are ignored. ParseSchema returns
 // CodeInvalid for anything else, with the path of every keyword that is not
 // supported.

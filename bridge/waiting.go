@@ -15,8 +15,8 @@ type Desk interface {
 	// Changes returns a text that differs whenever the pending requests, their
 	// votes and decisions, or the grants change.
 	Changes(context.Context) (string, error)
-	// RevokeAs revokes a grant for a person, and returns the reply to the
-	// person.
+	// RevokeAs revokes a grant on behalf of a person, and returns the reply to
+	// the person.
 	RevokeAs(ctx context.Context, actor Actor, grant string) (string, error)
 }
 

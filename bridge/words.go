@@ -15,7 +15,7 @@ const (
 	// NoteNotDone is shown if a command failed.
 	NoteNotDone = "The command failed. Try again."
 	// NoteToBot answers a message to the bot that is neither a command nor a reply.
-	NoteToBot = "nod takes commands, and replies to its cards. Nothing was recorded. Send /nod help for a list."
+	NoteToBot = "This is neither a command nor a reply to a card. Nothing was recorded. Send /nod help for a list of commands."
 	// LabelSign is the label of a link to the page where a person proves an
 	// approval.
 	LabelSign = "Check and sign…"

@@ -40,7 +40,7 @@ type Person struct {
 
 // Route is a set of destinations, responders and escalation steps.
 type Route struct {
-	// To are the destinations, as PLATFORM:CHANNEL or PLATFORM:CHANNEL/THREAD. A
+	// To lists the destinations, as PLATFORM:CHANNEL or PLATFORM:CHANNEL/THREAD. A
 	// direct message is slack:U…, discord:@USER or telegram:USER. A Telegram
 	// forum topic is telegram:CHAT/TOPIC. At least one is required.
 	//
@@ -56,7 +56,7 @@ type Route struct {
 	//
 	// Example: 2
 	Quorum int `yaml:"quorum"`
-	// Must are people or @groups. Each of these people, and at least one member
+	// Must lists people or @groups. Each of these people, and at least one member
 	// of each of these groups, must be among the approvers. One approval counts
 	// for each name and each group that it matches.
 	//
@@ -87,14 +87,14 @@ type Route struct {
 	// Default: 75%
 	// Example: 10m
 	Remind string `yaml:"remind"`
-	// Quiet are the hours in which reminders and escalation steps wait.
+	// Quiet lists the hours in which reminders and escalation steps wait.
 	Quiet *Quiet `yaml:"quiet"`
 	// Snooze is the delay of the reminder that the card offers. If it is not
 	// set, the card offers none.
 	//
 	// Example: 10m
 	Snooze Duration `yaml:"snooze"`
-	// HandOver are up to 4 people and @groups to whom a responder can delegate
+	// HandOver lists up to 4 people and @groups to whom a responder can delegate
 	// the request from the card. Both can then respond. For a group, the card on
 	// Slack and Discord has a select of people, who must be members. Telegram
 	// offers the people only.
@@ -190,7 +190,7 @@ type Group struct {
 	//
 	// Example: [ana, bo]
 	People []string `yaml:"people"`
-	// Native are the IDs of groups of the platforms whose members belong to the
+	// Native lists the IDs of groups of the platforms whose members belong to the
 	// group, by platform.
 	Native map[string]string `yaml:",inline"`
 	// OnCall is the name of an on-call schedule. The people on call belong to
@@ -250,7 +250,7 @@ type Step struct {
 	//
 	// Example: 3
 	Times int `yaml:"times"`
-	// Ask are people and @groups who can respond from now on, and who are
+	// Ask lists people and @groups who can respond from now on, and who are
 	// mentioned.
 	//
 	// Example: ["@on-call"]

@@ -45,11 +45,11 @@ type effect struct {
 
 var effects = map[About]effect{
 	AboutService: {bridge.CodeUnavailable, nil, "the chat service does not work at the moment",
-		"Repeats the call. A request waits, and says that it is late. After six failures, its card appears without its text, because the service may accept that."},
+		"Repeats the call. A request waits, and nod shows it as late. After six failures, its card appears without its text, because the service may accept that."},
 	AboutLimit: {bridge.CodeRateLimited, nil, "the chat service accepts no more messages for now",
-		"Waits as long as the service requires. A request says that it is late, or is undeliverable if the wait is longer than its time."},
+		"Waits as long as the service requires. nod shows the request as late, or as undeliverable if the wait would exceed its timeout."},
 	AboutAccount: {bridge.CodeForbidden, bridge.ErrRefused, "the chat service refuses nod's token",
-		"Checks the token a second later. If the token is refused again, the platform is down until it is accepted. Requests wait, and say that they are late."},
+		"Checks the token a second later. If the token is refused again, the platform is down until it is accepted. Requests wait, and nod shows them as late."},
 	AboutRival: {bridge.CodeUnavailable, nil, "another program uses nod's token",
 		"Continues. Health and `nod doctor` name the other program."},
 	AboutSetting: {bridge.CodeUnavailable, nil, "a setting prevents it",

@@ -11,7 +11,7 @@ import (
 // on the card: its text, and the controls that decide.
 type Menu struct {
 	Title string
-	// Lead states the decision.
+	// Lead states the action that needs a decision.
 	Lead    []Block
 	Choices []Choice
 	// Later describes the controls of [Extras]. It is empty if the menu has

@@ -65,7 +65,8 @@ func withheld(v bridge.View) []Block {
 }
 
 // privateNotice returns the text of the notification of a private request: the
-// kind of the action, and who asks.
+// kind of the action or a question, with who asks, or the head of a notice, or how
+// the request ended.
 func privateNotice(r bridge.Record) string {
 	i := r.Interaction
 	switch {

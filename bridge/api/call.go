@@ -16,7 +16,7 @@ const (
 	connectionHeader = "Nod-Connection"
 )
 
-// doubtHeader holds a reason that no rule may allow the operation of a call.
+// doubtHeader holds a reason why no rule may allow the operation of a call.
 // Only the machine of the agent can know it; see [bridge.Act].
 const doubtHeader = "Nod-Doubt"
 

@@ -56,7 +56,7 @@ type Client struct {
 	// calls. Zero means 25 seconds. It must be shorter than the time after
 	// which a proxy closes a silent connection. Set it before the first call.
 	Window time.Duration
-	// Doubts, if not nil, returns reasons that no rule may allow a request. The
+	// Doubts, if not nil, returns reasons why no rule may allow a request. The
 	// daemon cannot know them; see [bridge.Act].
 	Doubts func(bridge.Request) []string
 	// Retrying, if not nil, is called about a second after a daemon became

@@ -23,7 +23,7 @@ type Exchange struct {
 	Connection string
 	// caller ID; if empty, it is random
 	Caller string
-	// Doubts are reasons that no rule may allow the operation in the message;
+	// Doubts are reasons why no rule may allow the operation in the message;
 	// see [bridge.Act].
 	Doubts []string
 	// Pending, if not nil, is called when the message's requests are open and

@@ -19,7 +19,8 @@ func (in *interactions) Abandon(ctx context.Context, id bridge.ID, name string, 
 }
 
 // Sending implements Interactions. It succeeds only once the replicas have
-// confirmed it, because a lost note would bring back a spent answer.
+// confirmed the change. Otherwise, a failover could drop it, and the answer could
+// be used again.
 func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	id, first := r.Interaction.ID, r.Interaction.First()
 	if caller != "" {

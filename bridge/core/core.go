@@ -26,7 +26,7 @@ type Options struct {
 	Log  *slog.Logger // a nil logger discards output
 }
 
-// Store implements [Port] on the documents of a broker.Store. It is safe for concurrent
+// Store implements [Port] with the documents of a broker.Store. It is safe for concurrent
 // use. Close ends its background work; the broker stays open.
 type Store struct {
 	*interactions

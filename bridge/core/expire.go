@@ -18,9 +18,9 @@ import (
 // expires many interactions. Therefore, the number of changes that are sent
 // together, and the number of changes in flight, are limited.
 const (
-	expireMost   = 64 // number of interactions at a time
-	expireFlight = 3  // in flight
-	expireCall   = 32 // number of full rounds of expired interactions after which Expire returns
+	expireMost   = 64 // maximum number of interactions in one round trip
+	expireFlight = 3  // number of round trips in flight
+	expireCall   = 32 // number of full rounds of this size after which Expire returns
 )
 
 // A process retries an interaction that it cannot expire. It retries soon if
@@ -32,8 +32,8 @@ const (
 )
 
 // aside holds the deadlines that this process cannot apply now, each with the
-// time of the next attempt. This prevents constant reads of such an
-// interaction, and delays of other interactions.
+// time of the next attempt. Otherwise, it would constantly read
+// such interactions, and delay others.
 type aside struct {
 	mu    sync.Mutex
 	until map[broker.Member]time.Time
@@ -78,7 +78,7 @@ func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry
 	return over, true, nil
 }
 
-// expireAll applies at most n deadlines at a time. It also returns the number
+// expireAll applies at most n deadlines in each round trip. It also returns the number
 // of deadlines that are no longer in the index.
 func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, gone int, failed error) {
 	var mu sync.Mutex
@@ -150,7 +150,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 // expiry returns the turn that applies a deadline, and its change. The change
 // is empty if the deadline has not passed. For an interaction that is over or
 // does not exist, there is no turn, and the change removes the deadline. If a
-// failover has dropped the resolution, the deadline stays.
+// failover has dropped the resolution, that change fails, and the deadline stays.
 func (in *interactions) expiry(ctx context.Context, f Found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
 	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound, f.Err == nil && f.Problem == "" && f.Life.State != "":

@@ -27,7 +27,7 @@ func (in *interactions) docs(ctx context.Context, id bridge.ID) (*life.Docs, err
 	return all[0].Docs, all[0].Err
 }
 
-// Found holds the documents of one of several interactions, or the error of
+// Found holds the documents of one of several interactions, or the error from
 // reading them.
 type Found struct {
 	*life.Docs

@@ -16,8 +16,8 @@ import (
 type jobs struct{ *shared }
 
 // Claim implements Outbox. It begins with the jobs that have been due for the
-// longest time. A job that it cannot read becomes a dead letter, so that it does not hold
-// up those behind it.
+// longest time. A job whose name it cannot read becomes a dead letter, so that the job
+// does not hold up later ones.
 func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
 	began := time.Now()
 	js.agenda.claim(began)
@@ -35,7 +35,7 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge
 		if err != nil {
 			js.log.Error("unreadable job", "job", j.Name, "error", err)
 			unread := bridge.Job{ID: j.Name, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation}
-			if err := js.Bury(ctx, unread, err.Error()); err != nil { // the next lease makes it a dead letter
+			if err := js.Bury(ctx, unread, err.Error()); err != nil { // the next claim tries again
 				js.log.Warn("unreadable job not buried", "job", j.Name, "error", err)
 			}
 			continue
@@ -71,7 +71,7 @@ func (js *jobs) Finish(ctx context.Context, j bridge.Job) error {
 // Retry implements Outbox.
 func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
 	if reason != "" {
-		js.log.Warn("delivery failed, will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
+		js.log.Warn("delivery failed; will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
 	}
 	_, err := js.release(ctx, j, broker.Release{Again: max(d, time.Millisecond), Free: reason == ""})
 	js.agenda.expect(time.Now().Add(d))
@@ -148,9 +148,9 @@ func (a *agenda) poke() {
 	}
 }
 
-// rest returns two times for a worker without jobs: how long it sleeps unless
-// this process stores jobs, which is at most d, and how long it sleeps in any
-// case.
+// rest returns how long a worker without jobs sleeps: least in any case, and most
+// unless this process stores jobs. most is d, or the time until the next known job
+// if that is shorter, but not shorter than least.
 func (a *agenda) rest(now time.Time, d time.Duration) (most, least time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // locks serializes the changes of one interaction in this process, because a
-// change must be made again if another change overtakes it.
+// change has to be retried if another change overtakes it.
 type locks struct {
 	mu  sync.Mutex
 	all map[bridge.ID]*lock
@@ -54,8 +54,8 @@ func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed 
 	}, err
 }
 
-// busy reports whether this process is changing an interaction. If so, the last
-// change wakes the callers instead of the journal.
+// busy reports whether this process is changing an interaction. If so, the last of
+// these changes wakes the callers, and the journal does not.
 func (ls *locks) busy(id bridge.ID) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

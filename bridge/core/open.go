@@ -73,7 +73,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []bro
 				return rejected(&o, relied, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
-				rec = *in.announce(t, c, done) // the last one is what the caller gets
+				rec = *in.announce(t, c, done) // the last turn is that of the caller's interaction
 			}
 		}
 		rec.Repeated, created = out.Repeated, out.Created

@@ -26,7 +26,7 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 	if err != nil || agent == "" && session == "" {
 		return ids, documents.Public(err)
 	}
-	slices.SortFunc(ids, func(a, b bridge.ID) int { return cmp.Compare(b, a) }) // their order is that of their times
+	slices.SortFunc(ids, func(a, b bridge.ID) int { return cmp.Compare(b, a) }) // IDs sort by the time of creation
 	var out []bridge.ID
 	f := bridge.ListFilter{State: bridge.StatePending, Agent: agent, Session: session}
 	for part := range slices.Chunk(ids, rereadBatch) {

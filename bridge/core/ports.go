@@ -17,33 +17,34 @@ type Port interface {
 	Outbox
 }
 
-// ChangedError is the error of an opening if a document on which it depends has another
-// version by now.
+// ChangedError is the error of an opening if a document on which it depends has changed
+// since it was read.
 type ChangedError struct{ Doc broker.Doc }
 
 // Error implements error.
 func (e *ChangedError) Error() string { return "the " + e.Doc.Kind + " was changed in the meantime" }
 
-// Also returns additions to the change that closes an interaction, for the record after
-// it. It may be called again, because another process changed the documents first.
+// Also returns additions to the change that closes an interaction, whose record is given as
+// it is after the change. If another process changes the documents first, Also is called
+// again.
 type Also func(context.Context, bridge.Record) (broker.Change, error)
 
-// Interactions opens interactions, keeps them, and closes them with whoever is first.
+// Interactions opens interactions, keeps them, and closes each with the first answer.
 type Interactions interface {
-	// Open stores a new interaction with its posting jobs. For a repeated
-	// ID, and for a call that repeats an earlier one, see [bridge.Identity.Repeat],
-	// it returns the first record and false. For another digest under a key
-	// that a caller chose, it returns CodeConflict, and a RepeatedError if
-	// the answer is spent. For a duplicate that joins a pending request,
-	// it returns that request's record and false. If one of the documents has
-	// another version, it returns a ChangedError, and if too many requests of its agent are pending,
-	// CodeRateLimited.
+	// Open stores a new interaction with its posting jobs, and returns its record
+	// and true. It returns an earlier record and false if the ID or the call is a
+	// repetition (see [bridge.Identity.Repeat]), or if the request joins a pending
+	// duplicate. It returns these errors:
+	//   - CodeConflict, if a caller's key was used with another digest
+	//   - a RepeatedError, if the answer to the earlier call is spent
+	//   - a ChangedError, if one of the documents has another version
+	//   - CodeRateLimited, if too many requests of the agent are pending
 	Open(context.Context, bridge.Opening, ...broker.Version) (bridge.Record, bool, error)
 	// Known reports whether Open would return the record of an earlier
 	// call.
 	Known(context.Context, bridge.Opening) (bool, error)
-	// Load returns a record. It returns CodeNotFound if there is none. One that
-	// does not verify is returned as closed without a decision; see
+	// Load returns a record. It returns CodeNotFound if there is none. A record
+	// that does not verify is returned as closed without a decision; see
 	// [bridge.Record.Distrusted].
 	Load(context.Context, bridge.ID) (bridge.Record, error)
 	// Inspect returns a record as it is stored.
@@ -52,9 +53,9 @@ type Interactions interface {
 	// If both arguments are empty, it returns all pending interactions, the
 	// next deadline first.
 	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
-	// Mark stores an event of an interaction that does not close it.
+	// Mark stores an event other than an answer.
 	Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record, error)
-	// Settle closes a pending interaction. It returns the record afterward,
+	// Settle closes a pending interaction. It returns the resulting record,
 	// and whether this settlement closed it. A repeat with the nonce of the
 	// winning settlement also reports true. It signs decisions, and returns CodeForbidden
 	// for an approval without the assurance that its request requires.
@@ -63,13 +64,14 @@ type Interactions interface {
 	// last required decision closes it.
 	Vote(context.Context, bridge.Ballot, ...Also) (bridge.Record, bridge.BallotResult, error)
 	// Abandon stores that a caller no longer waits for a pending interaction. If
-	// no other caller does, it closes the interaction with a response. The name is
-	// that of [bridge.CallerName], or [bridge.Anyone] for one of them. If only a
-	// connection was cut, the caller may wait on another one.
+	// no other caller waits, it closes the interaction with the response end. The
+	// name comes from [bridge.CallerName]; [bridge.Anyone] stands for any caller. If
+	// cut is true, only the connection was lost, and the caller may be waiting on
+	// another one.
 	Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error)
 	// Expire applies the timeout rule to interactions whose deadline has
-	// passed, up to n in one step. It returns those that are
-	// over as a result, and whether there may be more.
+	// passed, up to n at a time. It returns the interactions that it ended or
+	// deferred, and whether there may be more.
 	Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error)
 	// Sending stores that the response of a closed record is about to be sent. If
 	// only one caller may get the response, the first one does; any other caller gets

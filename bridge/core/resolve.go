@@ -38,11 +38,12 @@ func refusal(id bridge.ID, v life.Verdict) error {
 	return nil
 }
 
-// turn applies a rule to the documents of an interaction, stores what it changes, and
-// returns the documents after that, with their record and the rule's verdict. If it
-// closes the interaction, the change also does what others add. All of this may be called
-// again, because another process changed the documents first. The result is that of the
-// last attempt. No rule applies to documents that do not verify: the verdict is Forged.
+// turn applies a rule to the documents of an interaction, and stores the change. It
+// returns the resulting documents, their record, and the verdict of the rule. If the turn
+// closes the interaction, the change includes the additions of also. If another process
+// changes the documents first, the turn calls rule and also again with the new documents,
+// and returns the last result. If the documents do not verify, it does not call them, and
+// the verdict is Forged.
 func (in *interactions) turn(
 	ctx context.Context, id bridge.ID, rule func(*life.Turn) life.Verdict, also ...Also,
 ) (out *life.Docs, rec *bridge.Record, verdict life.Verdict, err error) {
@@ -73,7 +74,7 @@ func (in *interactions) turn(
 		out = &t.Docs
 		if c.Empty() {
 			rec = in.Record(out)
-			return in.db.Confirm(ctx, d.LifeDoc.At()) // what it repeats may not be on the replicas yet
+			return in.db.Confirm(ctx, d.LifeDoc.At()) // the replicas may not have an earlier change yet
 		}
 		done, err := in.db.Do(ctx, c)
 		if err != nil {
@@ -92,8 +93,8 @@ func (in *interactions) turn(
 }
 
 // change returns the change that stores a turn, with signed receipts and audit
-// entries. If the turn closes the interaction, the change also does what others
-// add.
+// entries. If the turn closes the interaction, the change includes the additions
+// of also.
 func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) (broker.Change, error) {
 	if err := t.Sign(in.signer.Load()); err != nil {
 		return broker.Change{}, err

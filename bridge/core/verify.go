@@ -23,7 +23,7 @@ const (
 
 // verifier reads recent decisions and votes of this process a few times. If the
 // database has lost one, it records the decision or vote again with the same
-// nonce. Replication is asynchronous, so a failover drops the newest changes.
+// nonce. Replication is asynchronous, so a failover can drop the newest changes.
 type verifier struct {
 	in *interactions
 
@@ -37,19 +37,19 @@ type checked struct {
 	ballot     *bridge.Ballot
 	also       []Also
 	recorded   time.Time // when it was recorded, or shortly before
-	version    int64     // of the life document that has it
+	version    int64     // version of the life that contains it
 	amended    int       // number of amendments at that time
 	at         time.Time // time of the next check
-	looks      int
+	looks      int       // number of checks so far
 }
 
 func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 
-// add adds the decisions and votes in documents.
+// add adds a decision or a vote, with the documents that contain it.
 func (v *verifier) add(c checked, d *life.Docs) {
 	c.version, c.amended = d.LifeDoc.Version, d.Life.Amended
 	if !d.Life.At.IsZero() {
-		c.recorded = d.Life.At // also after a repetition
+		c.recorded = d.Life.At // a repetition has the time of the original
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -111,13 +111,13 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 		if err == nil {
 			c.looks++
 			if d, changed := found[life.Key(c.id())]; changed && c.lost(d) {
-				v.in.log.Warn("the database lost a decision, recording it again", "id", c.id())
+				v.in.log.Warn("the database lost a decision; recording it again", "id", c.id())
 				again := v.again(ctx, c)
 				if again == nil {
 					continue // the recorded decision is checked as a new one
 				}
 				if v.in.log.Warn("the lost decision is not recorded yet", "id", c.id(), "error", again); bridge.ErrorCode(again) == bridge.CodeUnavailable {
-					c.looks = 0 // until the database takes it
+					c.looks = 0 // check again until the database accepts it
 				}
 			}
 		}
@@ -130,8 +130,8 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 	}
 }
 
-// changed returns the current documents of the interactions if one of them has another
-// version than this process stored.
+// changed returns the current documents of the interactions if one of them does not
+// have the version that this process stored.
 func (v *verifier) changed(ctx context.Context, due []*checked) (map[broker.Key]broker.Doc, error) {
 	same := broker.Change{Urgent: true}
 	for _, c := range due {

@@ -27,7 +27,7 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also)
 	return *r, results[verdict], nil
 }
 
-// results are the results of a vote, by the verdict of its rule.
+// results maps the verdict of a rule to the result of a vote.
 var results = map[life.Verdict]bridge.BallotResult{
 	life.Won: bridge.BallotDecided, life.Done: bridge.BallotCounted, life.Kept: bridge.BallotRepeat,
 	life.Final: bridge.BallotLate, life.Forged: bridge.BallotLate,

@@ -18,15 +18,16 @@ const (
 )
 
 // hub wakes the callers that wait in this process. A caller registers (enter), reads
-// (look), and sleeps; one that opened the interaction was registered before that
-// (reserve). So what it has not read is in the journal after the position of the hub.
-// These wake it:
-//   - with the record, the turn or sweep of this process that ends or defers the
-//     interaction (announce), and a turn that finds that another process did (turn)
-//   - without one, so that it reads, the journal (follow). While this process has a turn
-//     of the interaction (locks.busy), the journal only notes that (missed), so that no
-//     one reads in vain, and the last turn wakes
-//   - reread, if entries of the journal may have been missed, and close
+// (look), and sleeps. The caller that opens an interaction is registered before the
+// opening (reserve). So each change that a caller has not read has an entry in the journal
+// after the position of the hub. A caller is woken by:
+//   - a turn or a sweep of this process that ends or defers the interaction (announce), or
+//     a turn that finds that another process did so (turn). They pass the record.
+//   - the journal (follow), without the record, so the caller reads it. While this process
+//     has a turn of the interaction (locks.busy), the journal only sets missed, and the
+//     last turn wakes the caller. This avoids useless reads.
+//   - reread, if entries of the journal may have been missed
+//   - close
 type hub struct {
 	*shared
 	cancel context.CancelFunc
@@ -97,9 +98,9 @@ func (in *interactions) close() {
 	}
 }
 
-// follow reads the journal, and wakes the callers whose interactions are over.
-// If this process is changing an interaction, it leaves its callers to that
-// change.
+// follow wakes the callers of interactions that the journal reports as closed or
+// deferred. If this process is changing such an interaction, that change wakes
+// its callers instead; see busy.
 func (in *interactions) follow(entries []broker.Entry) {
 	for _, e := range entries {
 		t, id := bridge.EventType(e.Get("t")), bridge.ID(e.Get("i"))
@@ -150,8 +151,8 @@ func (h *hub) isClosed() bool {
 	return h.closed
 }
 
-// enter adds a waiter. It reports whether the waiter replaces the one that the
-// opening reserved, so that no change was missed since.
+// enter adds a waiter. It reports whether the waiter replaces the one that was
+// reserved before the opening. In that case, it has missed no change.
 func (h *hub) enter(id bridge.ID, w waiter) (registered bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -250,7 +251,7 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	}
 }
 
-// Await is AwaitThen for a caller that sleeps until the result is there.
+// Await calls AwaitThen, and blocks until the result arrives.
 func Await(ctx context.Context, in interface {
 	AwaitThen(context.Context, bridge.ID, func(bridge.Awaited))
 }, id bridge.ID,
@@ -289,8 +290,8 @@ func (in *interactions) look(ctx context.Context, id bridge.ID) (*bridge.Record,
 	}
 }
 
-// callback is a caller of AwaitThen. It has a goroutine only while it reads: at
-// the beginning, and after a wake-up without a record.
+// callback is a caller of AwaitThen. It has a goroutine only while it reads or
+// passes on the result: at the beginning, and after a wake-up.
 type callback struct {
 	in   *interactions
 	ctx  context.Context

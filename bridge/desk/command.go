@@ -168,7 +168,7 @@ func (d *Desk) find(ctx context.Context, c bridge.Command, text string) (bridge.
 	return r, "", nil
 }
 
-// cancel cancels a pending request for a person.
+// cancel cancels a pending request on behalf of a person.
 func (d *Desk) cancel(ctx context.Context, c bridge.Command, text string) (string, error) {
 	r, note, err := d.find(ctx, c, text)
 	if err != nil || note != "" {

@@ -9,12 +9,12 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Names translates the names of fields in a problem with a request or an answer
-// to those of a message.
+// Names translates the field names in a problem with a request or an answer to
+// the field names of a message.
 type Names func(bridge.FieldError) bridge.FieldError
 
-// Named returns err with the names of a message. It returns err unchanged if
-// names is nil or the error has no code.
+// Named returns err with its field names translated by names. It returns err
+// unchanged if names is nil or the error has no code.
 func Named(err error, names Names) error {
 	e, ok := errors.AsType[*bridge.Error](err)
 	if !ok || names == nil {
@@ -57,7 +57,8 @@ func Refuse(wrong bridge.Problems, r bridge.Request, names Names) error {
 	return wrong.Err()
 }
 
-// Named returns the translation with the names of its message in errors.
+// Named returns the translation with names, which translates the field names in
+// errors.
 func (t Translation) Named(names Names) Translation {
 	for n := range t.Exchanges {
 		t.Exchanges[n].Names = names

@@ -109,7 +109,7 @@ func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.Vi
 	if a.Record.State.Final() {
 		var err error
 		if v.Newer, err = c.newer(ctx, a.Record, a.Control.Destination); err != nil {
-			c.log.Warn("newer request not loaded, its card is not linked", "id", a.Record.Interaction.ID, "error", err)
+			c.log.Warn("newer request not loaded; its card is not linked", "id", a.Record.Interaction.ID, "error", err)
 		}
 		return v
 	}

@@ -28,7 +28,7 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 	defer cancel()
 	renewal.Go(func() { w.keepJob(ctx, cancel, j) })
 	if err := w.do(ctx, j); err != nil {
-		w.log.Warn("job not updated, its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
+		w.log.Warn("job not updated; its lease will expire", "job", j.ID, "id", j.Interaction, "error", err)
 	}
 }
 

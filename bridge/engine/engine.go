@@ -195,8 +195,8 @@ func (e *Engine) Cancel(ctx context.Context, id bridge.ID, reason string) (bridg
 	return e.withdrawals.cancel(ctx, id, reason)
 }
 
-// Withdraw cancels a pending request for a person: one of its responders, or an
-// owner of its agent. Other people get CodeForbidden if they may read the
+// Withdraw cancels a pending request on behalf of a person: one of its responders,
+// or an owner of its agent. Other people get CodeForbidden if they may read the
 // request, and CodeNotFound otherwise.
 func (e *Engine) Withdraw(ctx context.Context, id bridge.ID, by bridge.Actor, reason string) (bridge.Record, error) {
 	return e.withdrawals.withdraw(ctx, id, by, reason)

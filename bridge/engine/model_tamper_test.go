@@ -19,7 +19,7 @@ import (
 )
 
 // This file changes what Redis holds by hand, as someone does who can write
-// there and has no key. They may also put back what was stored before.
+// there and has no key. They may also restore what was stored before.
 
 func newSigner(t testing.TB) *proof.Signer {
 	t.Helper()

@@ -126,8 +126,8 @@ func (e *evaluator) rejudgeEdit(ctx context.Context, rec bridge.Record, input js
 	return v, nil
 }
 
-// evaluate applies the policy to a request with an input, and builds its
-// interaction again.
+// evaluate applies the policy to a request with its input replaced, and rebuilds
+// its interaction.
 func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.RawMessage) (Review, error) {
 	i := rec.Interaction
 	r := bridge.Request{Ask: i.Again()}

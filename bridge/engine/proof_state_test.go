@@ -35,7 +35,7 @@ func TestEndedByRuleAfterVotes(t *testing.T) {
 }
 
 // TestVotesUnderFormerTerms checks that a vote that was given under other
-// requirements does not count when it is put back into Redis.
+// requirements does not count when it is restored in Redis.
 func TestVotesUnderFormerTerms(t *testing.T) {
 	t.Parallel()
 	w, s := proven(t, bridge.Ruling{Quorum: 2})

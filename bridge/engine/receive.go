@@ -42,7 +42,7 @@ func (r *receiver) receive(ctx context.Context, p bridge.Platform, sink bridge.S
 			continue
 		}
 		if err.Error() != said {
-			r.log.Error("platform stopped, an administrator must act", "platform", p.Name(), "error", err)
+			r.log.Error("platform stopped; an administrator must act", "platform", p.Name(), "error", err)
 		}
 		said = err.Error()
 		bridge.Pause(ctx, wait)

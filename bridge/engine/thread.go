@@ -37,7 +37,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	in, err := t.Thread(ctx, d, ref, s.title(ctx, r, destination))
 	if err != nil {
-		s.log.Warn("no thread for the session, posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
+		s.log.Warn("no thread for the session; posting to the channel", "id", r.Interaction.ID, "platform", d.Platform, "error", err)
 		return d, nil
 	}
 	if i := r.Interaction; i.Session != "" && in.Thread == ref.Message { // the thread may be a separate channel

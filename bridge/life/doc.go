@@ -8,7 +8,7 @@
 //	Docs.Begin(now) ──▶ Turn.Resolve(…) ──▶ Turn.Change() ──▶ Store.Do
 //
 // An interaction has three kinds of documents: a life, which changes with every
-// answer; a body, which people see and only amendments change; and a card for
+// answer; a body, which people see and which only amendments change; and a card for
 // each destination. A vote never rewrites a body. If a card is posted at the
 // same time, the vote is only retried.
 //

@@ -24,7 +24,7 @@ type Life struct {
 	KeptUntil time.Time `json:"until"`
 	// FrontEnds means that front ends can answer even if no destination can be
 	// reached. Limited means that the interaction counts toward the pending
-	// interactions of its agent. Hooks is the number of messages to send when
+	// interactions of its agent. Hooks is the number of webhooks to call when
 	// it closes.
 	FrontEnds bool `json:"front_ends,omitempty"`
 	Limited   bool `json:"limited,omitempty"`
@@ -32,7 +32,8 @@ type Life struct {
 	// Correlation is the JSON of the IDs that the agent attached to its events.
 	Correlation string `json:"correlation,omitempty"`
 	// Root is the first round, whose messages show this one. Next is the next
-	// round. Head is the last round. It is set only in the first round.
+	// round. Head is the last round, and is set only in the first
+	// round.
 	Root bridge.ID `json:"root,omitempty"`
 	Next bridge.ID `json:"next,omitempty"`
 	Head bridge.ID `json:"head,omitempty"`
@@ -48,9 +49,9 @@ type Life struct {
 	Nonce   string        `json:"nonce,omitempty"` // nonce of the resolution that won
 	Votes   []bridge.Vote `json:"votes,omitempty"`
 	Callers []Caller      `json:"callers,omitempty"`
-	// Sent is the time when the response was first sent to a caller. Taker is
-	// the only caller that gets the approvals of the message whose first
-	// interaction this is.
+	// Sent is the time when the response was first sent to a caller. If
+	// this is the first interaction of a message, Taker is the only caller that
+	// gets the approvals of the message.
 	Sent      time.Time `json:"sent,omitzero"`
 	Taker     string    `json:"taker,omitempty"`
 	Delivered time.Time `json:"delivered,omitzero"`
@@ -61,20 +62,20 @@ type Life struct {
 	Amended    int                `json:"amended,omitempty"`
 	Step       int                `json:"step,omitempty"` // next step of its escalation
 	Reminders  []bridge.Reminder  `json:"reminders,omitempty"`
-	// Failures holds the reasons that destinations could not be reached.
+	// Failures holds the reasons why destinations could not be reached.
 	Failures map[int]string `json:"failures,omitempty"`
 	// Revision is the number of changes that affect messages. The opening is
 	// the first.
 	Revision int64 `json:"revision"`
 }
 
-// Caller is a caller that waits for an interaction, or all those of a daemon that gave
-// no name.
+// Caller is a caller that waits for an interaction. One without a name stands for all
+// unnamed callers of a daemon.
 type Caller struct {
 	Name string `json:"name"` // see bridge.CallerName
 	// Node is the daemon to which the caller is connected, if known.
 	Node string `json:"node,omitempty"`
-	// More is the number of further callers without a name.
+	// More is the number of other unnamed callers for which it stands.
 	More int `json:"more,omitempty"`
 }
 
@@ -89,8 +90,8 @@ type Card struct {
 	Sending *bridge.Sending `json:"sending,omitempty"`
 }
 
-// The kinds of documents of interactions. A body is an Interaction in its
-// opened or last amended form. Its times are not updated later.
+// The kinds of documents of interactions. A body is an Interaction as it
+// was opened or last amended. Its times are not updated later.
 var (
 	lives  = broker.NewDocs[Life]("life", 1)
 	bodies = broker.NewDocs[bridge.Interaction]("body", 1)
@@ -125,7 +126,7 @@ type Docs struct {
 	// LifeDoc and BodyDoc are the documents as they are stored. LifeDoc has the ID of
 	// the journal entry about the resolution.
 	LifeDoc, BodyDoc broker.Doc
-	// Problem is the reason that a document does not verify.
+	// Problem is the reason why a document does not verify.
 	Problem string
 
 	read []broker.Doc // the cards, by destination
@@ -159,7 +160,7 @@ func Read(id bridge.ID, found []broker.Doc) (*Docs, error) {
 }
 
 // problemMixed is the problem of documents that were not stored together.
-const problemMixed = "an earlier version of a part of it was put back"
+const problemMixed = "part of it was replaced by an earlier version"
 
 // decode decodes a document that may not verify. In that case, it decodes as
 // much as it can.

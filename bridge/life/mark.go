@@ -7,8 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mark records an event of an interaction that does not resolve it. As an
-// exception, the failure of the last destination makes it undeliverable.
+// Mark records an event other than an answer. Only one such event resolves the
+// interaction: the failure of the last destination makes it undeliverable.
 func (t *Turn) Mark(m bridge.Mark) Verdict {
 	switch {
 	case m.Posted != nil:
@@ -70,8 +70,8 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 	return Done
 }
 
-// failed records that nod gave up on a destination. A message from an earlier
-// round does not show this one.
+// failed records that nod gave up on a destination, unless a message there shows
+// this interaction. A message that still shows an earlier round does not count.
 func (t *Turn) failed(f bridge.Failed) Verdict {
 	pending := t.due()
 	c := t.Cards[f.Destination]
@@ -150,8 +150,8 @@ func (t *Turn) Deliver() Verdict {
 	return Done
 }
 
-// Take records the caller that gets the approvals of the message whose first
-// interaction this is. The first caller wins.
+// Take records the caller that gets the approvals of a message, in the first
+// interaction of the message. The first caller wins.
 func (t *Turn) Take(caller string) Verdict {
 	switch t.Life.Taker {
 	case "":
@@ -174,8 +174,9 @@ func (t *Turn) Send() Verdict {
 	return Done
 }
 
-// Join records that a caller waits for the interaction as well. Without a name,
-// nothing is noted. Duplicate means that it is an identical request, not a repetition.
+// Join records that another caller waits for the interaction, unless the caller has
+// no name. duplicate means that the caller sent an identical request, and did not
+// repeat an earlier one.
 func (t *Turn) Join(c Caller, duplicate bool) Verdict {
 	all := t.Life.Callers
 	n := slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name && (o.Node == c.Node || c.Name != bridge.Anyone) })
@@ -237,7 +238,7 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	} else {
 		rest = slices.Delete(rest, n, n+1)
 	}
-	if cut && waits && !slices.ContainsFunc(rest, here) { // on another connection to this daemon
+	if cut && waits && !slices.ContainsFunc(rest, here) { // the caller waits on another connection to this daemon
 		rest = append(rest, Caller{Name: bridge.Anyone, Node: c.Node})
 	}
 	if len(rest) == 0 {

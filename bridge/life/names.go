@@ -80,7 +80,7 @@ func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) 
 // Retries reports whether the caller repeats its own call.
 func (o *Opening) Retries() bool { return o.retryDoc.Exists() }
 
-// call records, under the names of a call, the interaction that its caller got.
+// call records, under the names of a call, the interaction that its caller gets.
 func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.Duration) {
 	keep := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
 	if id := &o.Identity; id.Name != "" {

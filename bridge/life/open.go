@@ -13,7 +13,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Opening is a request to open, with the documents that exist under its names.
+// Opening is a request to open an interaction, with the documents that exist under its
+// names.
 type Opening struct {
 	bridge.Opening
 	// Node is the daemon to which the caller is connected.
@@ -130,7 +131,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
-		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it does not replace another document
+		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it does not replace an interaction that counts
 			t.change.Below = append(t.change.Below, broker.Bound{Index: PendingIndex(i.Agent), Max: o.MaxPending})
 		}
 	}

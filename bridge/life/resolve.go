@@ -17,7 +17,7 @@ type Verdict string
 const (
 	Done    Verdict = "done"    // the turn changed something
 	Kept    Verdict = "kept"    // there is nothing to change
-	Won     Verdict = "won"     // this resolution, or a repeat of it, resolved it
+	Won     Verdict = "won"     // this attempt, or an earlier one with its nonce, resolved it
 	Final   Verdict = "final"   // someone resolved it before, or its deadline has passed
 	Changed Verdict = "changed" // it was amended, or a part was sent, since the caller read it
 	Taken   Verdict = "taken"   // another caller has the answer
@@ -77,9 +77,9 @@ func (t *Turn) due() bool {
 // closeDelay is the delay of the edits that show the closed interaction.
 const closeDelay = 100 * time.Millisecond
 
-// resolve resolves a pending interaction. It writes the response, and everything
-// that follows from it: the event, the edits of the cards, the webhooks, and what
-// is no longer due.
+// resolve resolves a pending interaction. It records the response and its
+// consequences: the event, the edits of the cards, the webhooks, and the removal of
+// deadlines and jobs that are no longer needed.
 func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	l := &t.Life
 	resp.Digest = t.Body.Digest
@@ -99,7 +99,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	if l.Limited {
 		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})
 	}
-	if l.Step < len(t.Body.Steps) { // the next step has nothing to do
+	if l.Step < len(t.Body.Steps) { // the next step is no longer needed
 		t.change.Withdraw = append(t.change.Withdraw, jobName(bridge.JobStep, t.ID, l.Step))
 	}
 	t.bump()

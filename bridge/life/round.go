@@ -12,7 +12,7 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 	prev := o.Previous.Begin(t.now, t.keep)
 	prev.due()
 	prev.Life.Next, prev.lives = t.ID, true
-	prev.editAll(closeDelay) // no such document may appear in the meantime
+	prev.editAll(closeDelay) // no further card may be created in the meantime
 	if o.Interaction.Root != "" {
 		for n, c := range prev.Cards {
 			if c.Message == nil {

@@ -26,7 +26,7 @@ type Turn struct {
 	now    time.Time
 	keep   time.Duration // retention
 	change broker.Change
-	// lives, body and cards are the documents that the turn changed.
+	// lives, body and cards state which documents the turn changed.
 	lives, body bool
 	cards       map[int]bool
 	guarded     map[int]bool // cards that must not be created in the meantime
@@ -34,9 +34,8 @@ type Turn struct {
 	notes       []note       // for the journal
 }
 
-// note is an entry of the journal. An event that is also an entry of the audit
-// log has the type audit. The type is "" if it is only an event. Once the turn
-// is over, the entry of a decision has the response as its data.
+// note is an entry of the journal. If it is also an entry of the audit log, audit
+// is its type there. Otherwise, audit is "". Change writes the data of a decision.
 type note struct {
 	kind  bridge.EventType
 	state bridge.State
@@ -94,7 +93,7 @@ func post(i bridge.Interaction, destination int, due time.Time) broker.Job {
 	return broker.Job{Name: broker.InQueue(jobName(bridge.JobPost, i.ID, destination), hex.EncodeToString(sum[:8])), Due: due}
 }
 
-// longer is the additional lifetime of other documents compared with the life,
+// longer is the time for which the other documents are kept longer than the life,
 // because the clock of the daemon that wrote them may be ahead.
 const longer = time.Minute
 
@@ -130,7 +129,7 @@ func (t *Turn) Sign(s Signer) (err error) {
 func (t *Turn) Change() (broker.Change, error) {
 	c := t.change
 	ttl := max(t.Life.KeptUntil.Sub(t.now), time.Second)
-	noted := 0 // the entry of the resolution, counted from 1
+	noted := 0 // the entry of the resolution, counted from 1; 0 if there is none
 	for n, e := range t.notes {
 		if e.audit == bridge.AuditDecision {
 			noted, e.data = n+1, data(&bridge.DecisionEntry{Response: *t.Life.Response, Receipt: t.Life.Receipt})

@@ -7,8 +7,9 @@ import (
 )
 
 // Vote counts one person's vote on an approval with a quorum. The vote that
-// completes the quorum resolves the approval, with the narrowest scope of its votes: the
-// verdict is Won. A vote that counts otherwise is Done, and one that repeats itself Kept.
+// completes the quorum resolves the approval, with the narrowest scope of its votes. The
+// verdict of that vote is Won, that of any other new vote is Done, and that of a
+// repeated vote is Kept.
 func (t *Turn) Vote(v bridge.Ballot) Verdict {
 	if !t.pending() && t.Life.Nonce == v.Nonce {
 		return Won

@@ -91,8 +91,8 @@ func (g Gate) String() string {
 	return g.Tools + "(" + g.Rule + ")"
 }
 
-// families lists tools of Claude Code that do the same in different ways. A
-// rule for a tool applies to its complete family.
+// families lists Claude Code tools that do the same thing in different ways. A
+// rule for a tool applies to its whole family.
 var families = [][]string{
 	{"Bash", "Monitor", "PowerShell", "mcp__workspace__bash"},
 	{"Edit", "MultiEdit", "NotebookEdit", "Write"},
@@ -100,7 +100,7 @@ var families = [][]string{
 }
 
 // Family returns the tools to which a gate applies, separated by |. A gate for
-// Bash and a gate with a rule apply to the complete family of tools.
+// Bash and a gate with a rule apply to the whole family of tools.
 func (g Gate) Family() string {
 	for _, family := range families {
 		if slices.Contains(family, g.Tools) && (g.Rule != "" || g.Tools == "Bash") {

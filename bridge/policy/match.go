@@ -74,7 +74,7 @@ func missed(all []bound, why func(bound) string) string {
 	return ""
 }
 
-// doubts returns the reason that no rule may cover a part, regardless of its
+// doubts returns the reason why no rule may cover a part, regardless of its
 // conditions.
 func (c compiled) doubts(in *input, p part) string {
 	switch {

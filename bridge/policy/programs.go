@@ -55,9 +55,9 @@ var bourne = reader{flags: "celuxn", valued: "-o -O -eo -uo -euo -exo -euxo", lo
 // runsFiles are the habits of programs that run a file, or the text after -c.
 var runsFiles = set("sh bash dash zsh ksh source . python node ruby perl php lua tsx ts-node")
 
-// tools lists programs that run files of the project. Their words are known if
-// none of them can be a command; see simple. Programs with subcommands are in
-// subcommands.
+// tools lists programs that run files of the project. The arguments of such a
+// program are accepted if none can contain a command; see simple. Programs with
+// subcommands are in subcommands.
 var tools = set(`
 	make gradle tsc eslint prettier vitest jest mocha vite next playwright pytest unittest json.tool http.server venv coverage ruff mypy black flake8 isort
 	rubocop rspec rake phpunit rustfmt staticcheck xcodebuild
@@ -65,7 +65,7 @@ var tools = set(`
 
 const npm = "run test start stop install i ci ls list outdated view info audit pack publish version link prune update why build dev lint format typecheck"
 
-// subcommands are those that are known of programs that have some.
+// subcommands lists the known subcommands of programs, by program.
 var subcommands = map[string]string{
 	"go": "build test vet run fmt mod list version doc get install generate work clean help", "golangci-lint": "run fmt linters version help config", "npm": npm + " uninstall", "pnpm": npm + " add remove", "yarn": npm + " add remove", "bun": npm + " add remove", "deno": "run test fmt lint check task cache",
 	"cargo": "build b check c clippy test t run r fmt doc add remove update tree bench clean new init metadata install publish nextest", "uv": "sync add remove lock pip venv", "pip": "install uninstall list show freeze download check wheel index", "poetry": "install add update lock show build", "swift": "build test run package", "dotnet": "build test run restore publish format",

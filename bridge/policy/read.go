@@ -19,8 +19,8 @@ type input struct {
 	lines  []*line // every command in the input, in every reading
 	files  []file
 	leaves []leaf
-	// doubts are the reasons that no rule may allow the input and that no grant
-	// by a rule may cover it.
+	// doubts are the reasons why no rule may allow the input, and why no
+	// grant by a rule may cover it.
 	doubts []string
 }
 

@@ -20,7 +20,7 @@ type Rule struct {
 	//
 	// Example: [Bash, "mcp__*"]
 	Tools []string `yaml:"tools"`
-	// Command are patterns for each command of a shell line. Globs match word by
+	// Command lists patterns for each command of a shell line. Globs match word by
 	// word, and * at the end matches any further words.
 	//
 	// Example: ["git push *"]
@@ -37,15 +37,15 @@ type Rule struct {
 	//
 	// Example: project
 	Reads string `yaml:"reads"`
-	// Path are patterns for every file that the input names, as absolute paths.
+	// Path lists patterns for the absolute path of every file that the input names.
 	//
 	// Example: ["/srv/app/*"]
 	Path []string `yaml:"path"`
-	// Input are patterns for fields of the input, by the path of the field.
+	// Input maps the path of an input field to a pattern for its value.
 	//
 	// Example: {"env.name": "prod*"}
 	Input map[string]string `yaml:"input"`
-	// Where are patterns for the location that the agent reports, such as a
+	// Where lists patterns for the location that the agent reports, such as a
 	// directory.
 	//
 	// Example: ["/srv/*"]
@@ -94,7 +94,7 @@ type Rule struct {
 	//
 	// Example: passkey
 	StepUp bridge.Assurance `yaml:"step_up"`
-	// Redact are fields of the input that people do not see.
+	// Redact lists the input fields that people do not see.
 	//
 	// Example: [user.phone]
 	Redact []string `yaml:"redact"`

@@ -111,7 +111,8 @@ func (a *attachment) deliver(ctx context.Context, thread string, m bridge.Messag
 // may have delivered on an earlier connection.
 const recentTurns = 20
 
-// has reports whether a thread contains a message of a person.
+// has reports whether the recent turns of a thread contain the message with the
+// given client ID.
 func (a *attachment) has(ctx context.Context, thread, id string) bool {
 	all, err := a.turns(ctx, thread, recentTurns)
 	if err != nil {

@@ -325,7 +325,7 @@ func wanted(t reflect.Type) string {
 	case reflect.Struct, reflect.Map:
 		return ", not an object"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return ", not an integer that fits"
+		return ", not an integer"
 	case reflect.Float32, reflect.Float64:
 		return ", not a number"
 	}

@@ -190,7 +190,7 @@ func TestWrongKinds(t *testing.T) {
 		"flag":    {new(bool), `"x"`, "is a string, not a bool"},
 		"list":    {new([]string), `{}`, "is an object, not an array"},
 		"object":  {new(map[string]int), `[]`, "is an array, not an object"},
-		"integer": {new(int), `"x"`, "is a string, not an integer that fits"},
+		"integer": {new(int), `"x"`, "is a string, not an integer"},
 		"number":  {new(float64), `[]`, "is an array, not a number"},
 		"digits":  {new(string), `1`, "is a number, not a string"},
 	} {

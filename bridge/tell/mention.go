@@ -38,7 +38,7 @@ func (e *Notifier) Needed(ctx context.Context, r bridge.Record, destination int)
 		if !strings.HasPrefix(name, bridge.GroupMark) && e.directory != nil {
 			accounts, err := e.directory.Accounts(ctx, name)
 			if err != nil {
-				e.log.Warn("accounts of a person not found, not mentioned", "id", i.ID, "person", name, "error", err)
+				e.log.Warn("accounts of a person not found; not mentioned", "id", i.ID, "person", name, "error", err)
 			}
 			must = append(must, accounts...)
 		}
@@ -94,12 +94,12 @@ func (e *Notifier) members(ctx context.Context, i bridge.Interaction, group stri
 	for _, name := range crew.People {
 		accounts, err := e.directory.Accounts(ctx, name)
 		if err != nil {
-			e.log.Warn("accounts of a person not found, not mentioned", "id", i.ID, "person", name, "error", err)
+			e.log.Warn("accounts of a person not found; not mentioned", "id", i.ID, "person", name, "error", err)
 		}
 		out = append(out, accounts...)
 	}
 	if crew.Unread != "" {
-		e.log.Warn("members of a group not found, not mentioned", "id", i.ID, "group", group, "reason", crew.Unread)
+		e.log.Warn("members of a group not found; not mentioned", "id", i.ID, "group", group, "reason", crew.Unread)
 	}
 	return out
 }

@@ -12,14 +12,14 @@ const (
 	// lostAfter is the time after which a call that did not ask again loses its
 	// place, in ms.
 	lostAfter = 15_000
-	// orderGap is the time between calls to a channel that waited, so that they
-	// arrive in order, in ms.
+	// orderGap is the time between calls to a channel that waited, in ms. It lets
+	// them arrive in order.
 	orderGap = 200
-	// mostPlaces is the number of posts, and of edits, that have a place in a
-	// line, so that its document stays small. Further calls ask again without a
+	// mostPlaces is the maximum number of posts, and of edits, with a place in a
+	// line. It keeps the document small. Further calls ask again without a
 	// place, in no order. The last call loses its place to one that goes before it.
 	mostPlaces = 256
-	// clockBack is the time by which the clock can be behind the last change
+	// clockBack is the maximum time by which the clock is behind the last change
 	// although no one has set it back, in ms.
 	clockBack = 1000
 )
@@ -29,7 +29,7 @@ const (
 type line struct {
 	At     int64   `json:"at"`               // time of the last change, in ms since 1970
 	Held   int64   `json:"held,omitempty"`   // the platform allows no call until then
-	Unused int64   `json:"unused,omitempty"` // all calls of a steady limit are available again
+	Unused int64   `json:"unused,omitempty"` // when all calls of a steady limit are available again
 	Turns  []int64 `json:"turns,omitempty"`  // turns of the last period, if the limit is not steady
 	Posted bool    `json:"posted,omitempty"` // the last turn was that of a post
 	Posts  []place `json:"posts,omitempty"`  // calls that wait, in their order
@@ -60,9 +60,9 @@ type limit struct {
 	at      int64 // time when the limit allows the call
 }
 
-// move changes the times of a line to those after another time. Calls that are lost
-// lose their places. If the clock was set back, all calls lose them, because they ask
-// again by the earlier clock.
+// move sets At to now, and adjusts the times that count from it. Calls that did not ask
+// again in time lose their places. If the clock was set back, all calls lose them, because
+// they ask again by the earlier clock.
 func (l *line) move(now time.Time) {
 	passed := now.UnixMilli() - l.At
 	if passed < -clockBack {
@@ -110,8 +110,8 @@ func take(c bridge.Call, all []*limit) int64 {
 		me.Asks = due / 2
 	}
 	for n, l := range all {
-		// It waits for its channel, and for another limit if that is the one that is
-		// exhausted.
+		// The call waits in the line of its channel, and in that of any other limit
+		// that allows it no earlier.
 		if l.leave(c.Key); n == 0 || l.at >= all[0].at {
 			l.join(me, c.Edit)
 		}
@@ -164,7 +164,8 @@ func (l *limit) ahead(me place, edit, posted bool) int64 {
 	return int64(n + min(others, len(*l.waiting(!edit))))
 }
 
-// earliest returns the time when a limit allows the call.
+// earliest returns the time when a limit allows the call. channel means that it is
+// the limit of a channel.
 func (l *limit) earliest(c bridge.Call, channel bool) int64 {
 	at, calls := l.Held, int64(l.Calls)
 	if calls == 0 {
@@ -178,7 +179,7 @@ func (l *limit) earliest(c bridge.Call, channel bool) int64 {
 	period := l.period()
 	l.Turns = slices.DeleteFunc(l.Turns, func(turn int64) bool { return turn <= -period })
 	free := calls - int64(len(l.Turns))
-	allowed := func(n int64) int64 { // n calls after the next one
+	allowed := func(n int64) int64 { // the call after the next n
 		if n < free {
 			return at
 		}
@@ -190,14 +191,14 @@ func (l *limit) earliest(c bridge.Call, channel bool) int64 {
 		return due
 	}
 	if free > 0 {
-		// A call that waits has its time after those ahead, which may not ask now.
+		// A call that waits keeps its time, because those ahead of it may ask later.
 		own := *l.waiting(c.Edit)
 		if n := find(own, c.Key); n >= 0 {
 			return max(due, own[n].Asks)
 		}
 		return due
 	}
-	gap := min(orderGap, period/calls/2) // half of the pace of the limit, so that no turn is wasted
+	gap := min(orderGap, period/calls/2) // at most half of the pace of the limit, so that no turn is wasted
 	following := l.Turns[len(l.Turns)-1] + gap
 	return max(due, max(allowed(0)+later, following)+l.queue%calls*gap)
 }
@@ -233,7 +234,7 @@ func find(all []place, key string) int {
 	return slices.IndexFunc(all, func(p place) bool { return p.Key == key })
 }
 
-// leave takes the place of a call away.
+// leave removes a call from the line.
 func (l *limit) leave(key string) {
 	for _, all := range []*[]place{&l.Posts, &l.Edits} {
 		if n := find(*all, key); n >= 0 {
@@ -242,7 +243,7 @@ func (l *limit) leave(key string) {
 	}
 }
 
-// join gives a call a place, unless that is after the last one.
+// join adds a call to the line, unless it would be last in a full line.
 func (l *limit) join(me place, edit bool) {
 	all := l.waiting(edit)
 	n, _ := slices.BinarySearchFunc(*all, me, place.compare)

@@ -1,5 +1,5 @@
-// Package turns shares the rate limits of platforms between daemons: it decides whose turn a
-// call is. Each limit has a document, and one change covers all limits of a call. It makes no
+// Package turns shares the rate limits of platforms between daemons: it decides when each
+// call has its turn. Each limit has a document, and one change covers all limits of a call. It makes no
 // calls, and does not know the limits of any platform. Start with take in rule.go.
 package turns
 
@@ -24,14 +24,14 @@ const (
 	// mostSkew is the maximum difference between the time that the rule used and
 	// that of the store. A change that is later than that would record a turn too
 	// early, so the next calls would also be too early. It is longer than a slow
-	// store takes, because a platform that refuses an early call says when to repeat it.
+	// store takes: if a call is too early, the platform refuses it and says when to repeat it.
 	mostSkew = 2 * time.Second
 )
 
 // Turns implements bridge.Turns.
 type Turns struct {
 	db    documents.DB
-	locks sync.Map // of the last limit of calls, which they share with most others: chan struct{}
+	locks sync.Map // chan struct{}, by the key of a call's last limit, which most calls share
 }
 
 // New returns the turns in a database.
@@ -59,7 +59,7 @@ func short(key string) string {
 }
 
 // change applies a rule to the limits of a call. The calls of this process take turns,
-// because a change must be made again if another one overtakes it.
+// because a change has to be retried if another one overtakes it.
 func (t *Turns) change(ctx context.Context, c bridge.Call, rule func([]*limit)) error {
 	keys := make([]broker.Key, len(c.Limits))
 	for n, l := range c.Limits {
@@ -109,16 +109,16 @@ func (t *Turns) try(ctx context.Context, c bridge.Call, keys []broker.Key, rule 
 	return err
 }
 
-// read reads the document of a limit. If it does not verify, all calls wait for one
-// period. After that, the platform allows as many calls as it ever does. If it requires a
-// longer wait, it refuses the next call.
+// read reads the document of a limit. If the document does not verify, all calls wait
+// for one period. After that, the platform allows as many calls as it ever does. If the
+// platform requires a longer wait, it refuses the next call.
 func (t *Turns) read(l *limit, d broker.Doc, now time.Time) (err error) {
 	l.line, err = lines.Decode(d)
 	switch {
 	case errors.As(err, new(*broker.ForgedError)):
 		t.db.Refused(err)
 		l.line, l.changed = line{At: now.UnixMilli(), Held: l.period()}, true
-	case err != nil: // a newer nod wrote it, and makes the call
+	case err != nil: // a newer version of nod wrote it; its daemons make the calls
 		return bridge.Errorf(bridge.CodeUnavailable, "rate limit: %v", err)
 	}
 	l.move(now)

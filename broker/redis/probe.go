@@ -50,7 +50,7 @@ func (s *Store) Ready(ctx context.Context) error {
 // another error unchanged.
 func silent(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return bridge.Wrap(bridge.CodeUnavailable, err, "redis does not answer in time").
+		return bridge.Wrap(bridge.CodeUnavailable, err, "redis did not answer in time").
 			WithHint("check the network between nod and Redis, and the log of Redis")
 	}
 	return err

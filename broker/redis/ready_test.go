@@ -109,7 +109,7 @@ func TestReadyInTime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		err := b.Ready(ctx)
 		cancel()
-		if public := bridge.PublicError(err); public.Code != bridge.CodeUnavailable || public.Message != "redis does not answer in time" {
+		if public := bridge.PublicError(err); public.Code != bridge.CodeUnavailable || public.Message != "redis did not answer in time" {
 			t.Errorf("%+v", public)
 		}
 	}

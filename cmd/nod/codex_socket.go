@@ -46,7 +46,7 @@ func dialCodex(ctx context.Context, socket string) (codexConn, error) {
 	switch {
 	case err != nil && resp != nil:
 		return codexConn{}, bridge.
-			Errorf(bridge.CodeUnsupported, "cannot work with this version of Codex: its socket answers %s, not a WebSocket", resp.Status).
+			Errorf(bridge.CodeUnsupported, "cannot work with this version of Codex: its socket returned %s instead of opening a WebSocket", resp.Status).
 			WithHint("update nod and Codex; until then, use the hook: nod init codex")
 	case err != nil:
 		return codexConn{}, codexAway(err)

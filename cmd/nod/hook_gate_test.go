@@ -19,7 +19,7 @@ import (
 const gatedCall = `{"session_id":%q,"cwd":"/repo","hook_event_name":"PreToolUse","permission_mode":"bypassPermissions","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"t1"}`
 
 // TestGate checks that people are asked about each call that a gate or a rule
-// selects, that the agent continues with every other call as without nod, and that
+// selects, that the agent handles every other call as it would without nod, and that
 // nothing is stored then.
 func TestGate(t *testing.T) {
 	t.Parallel()

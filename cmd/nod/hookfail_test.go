@@ -90,7 +90,7 @@ type hookFailure struct {
 }
 
 // left reports whether the agent's own terminal decides after the failure: its
-// dialog stays open. A gate is denied, because no daemon says that its session is
+// dialog stays open. A call at a gate is denied, because no daemon says that its session is
 // not stopped.
 func (f hookFailure) left(event string) bool { return event == "PermissionRequest" && f.seen }
 

@@ -47,7 +47,7 @@ prompt, for use in scripts, and saves either everything or nothing.`,
 
 func settingsFlags(cmd *cobra.Command, s *setup.Settings, file string) {
 	cmd.Flags().StringVar(&s.Path, "file", file, "file to change")
-	cmd.Flags().BoolVar(&s.Undo, "undo", false, "remove the entries of nod")
+	cmd.Flags().BoolVar(&s.Undo, "undo", false, "remove nod's entries")
 	cmd.Flags().BoolVar(&s.Print, "print", false, "print the result instead of writing it")
 }
 

@@ -82,7 +82,7 @@ func (ib *inbound) reply(ctx context.Context, in interaction, r reply) {
 	}
 	switch {
 	case platforms.Is(err, platforms.AboutRival): // the person sees the response of the other program
-		ib.health.Warn("another program uses the token of this bot, and responds to a part of the clicks", rivalFor)
+		ib.health.Warn("another program uses the token of this bot, and responds to some of the clicks", rivalFor)
 		if data, shows := r.followUp(); shows {
 			err = ib.api.send(ctx, http.MethodPost, discordgo.EndpointWebhookToken(in.Application, in.Token), data, r.file, nil)
 		} else {

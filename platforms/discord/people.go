@@ -55,7 +55,7 @@ const rolesKept = time.Minute
 func (p *people) pings(ctx context.Context, group string) bool {
 	ok, err := p.mentionable(ctx, group)
 	if err != nil {
-		p.log.Warn("role not found, its members are mentioned by name", "group", group, "error", err)
+		p.log.Warn("role not found; its members are mentioned by name", "group", group, "error", err)
 	}
 	return err == nil && ok
 }

@@ -105,7 +105,7 @@ func (po *poster) announce(
 ) (bridge.MessageRef, json.RawMessage, error) {
 	ref, raw, err := po.push(ctx, d, v, m)
 	if po.places.ofSession(d.Thread) && closedToUs(err) {
-		po.log.Warn("thread of the session takes no messages, posting to the channel",
+		po.log.Warn("thread of the session takes no messages; posting to the channel",
 			"thread", d.Thread, "error", err)
 		d.Thread = ""
 		return po.push(ctx, d, v, m)

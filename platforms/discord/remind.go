@@ -56,7 +56,7 @@ func (po *poster) remind(ctx context.Context, card bridge.MessageRef, r bridge.R
 	err := po.metered(ctx, po.posts, card.Channel, turn, func(ctx context.Context) error {
 		return po.api.do(ctx, http.MethodPost, endpoint, body, nil)
 	})
-	if platforms.Is(err, platforms.AboutContent, platforms.AboutPermission) { // the bot may not read the history
+	if platforms.Is(err, platforms.AboutContent, platforms.AboutPermission) { // Discord refuses the reference, or the bot may not read the history
 		delete(body, "message_reference")
 		err = po.api.do(ctx, http.MethodPost, endpoint, body, nil)
 	}

@@ -77,7 +77,7 @@ func (g *gateway) start(ctx context.Context, last time.Time) (string, error) {
 		if wait > startGap {
 			until := time.Now().Add(wait).UTC().Format("15:04 UTC")
 			g.health.Set(bridge.HealthDegraded, "too many gateway sessions were started; the next one starts at "+until)
-			g.log.Warn("few gateway sessions left, waiting", "remaining", a.Limit.Remaining, "total", a.Limit.Total, "wait", wait)
+			g.log.Warn("few gateway sessions left; waiting", "remaining", a.Limit.Remaining, "total", a.Limit.Total, "wait", wait)
 		}
 		if !bridge.Pause(ctx, wait) {
 			return "", ctx.Err()

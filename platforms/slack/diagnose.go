@@ -122,9 +122,9 @@ func (d doctor) group(ctx context.Context, r *platforms.Report, group string) {
 	members, err := d.api.GetUserGroupMembersContext(ctx, group)
 	switch err = d.classify("", err); {
 	case err != nil:
-		r.Fail("group."+group, err, "set slack of the group to the ID of a user group, and give the app the scope usergroups:read; until then, it gives no one access")
+		r.Fail("group."+group, err, "set groups.NAME.slack to the ID of a user group, and give the app the scope usergroups:read; until then, the group gives no one access")
 	case len(members) == 0:
-		r.Add("group."+group, bridge.FindingWarning, "no one is in the user group", "add members in Slack; until then, it gives no one access")
+		r.Add("group."+group, bridge.FindingWarning, "no one is in the user group", "add members in Slack; until then, the group gives no one access")
 	default:
 		r.Add("group."+group, bridge.FindingOK, fmt.Sprintf("members of the user group: %d", len(members)), "")
 	}

@@ -109,7 +109,7 @@ func (f forms) review(form bridge.Form, of metadata) *answer {
 
 const (
 	noteLoading   = "One moment…"
-	noteNotLoaded = "Slack does not show the next step. Nothing was approved. Close this, and click again."
+	noteNotLoaded = "Slack could not open the next step. Nothing was approved. Close this, and click again."
 )
 
 // loadingTries and loadingPause limit how long nod waits for Slack to handle an

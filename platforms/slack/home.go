@@ -282,7 +282,7 @@ func (i inbound) clickedHome(ctx context.Context, in payload) reaction {
 	return note(strings.TrimSpace(v.Note + " " + v.Link))
 }
 
-// revoke revokes a grant for a person, and returns the reply.
+// revoke revokes a grant on behalf of a person, and returns the reply.
 func (h home) revoke(ctx context.Context, actor bridge.Actor, grant string) string {
 	desk, ok := h.sink.(bridge.Desk)
 	if !ok {

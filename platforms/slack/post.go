@@ -193,7 +193,7 @@ func (p poster) reply(
 	if !platforms.Is(p.classify(channel, err), platforms.AboutThread) {
 		return in, ts, got, err
 	}
-	p.log.Warn("thread does not accept messages, posting to the channel", "platform", p.name, "channel", channel, "error", err)
+	p.log.Warn("thread does not accept messages; posting to the channel", "platform", p.name, "channel", channel, "error", err)
 	return p.api.PostMessageWithResponseContext(ctx, channel, opts...)
 }
 

@@ -148,7 +148,7 @@ func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms
 			return s.classify("", err)
 		case <-watch.C:
 			if !lost.IsZero() && time.Since(lost) > stalledAfter {
-				s.log.Warn("socket stalled, starting a new one", "platform", s.name)
+				s.log.Warn("socket stalled; starting a new one", "platform", s.name)
 				return nil
 			}
 		case e := <-client.Events:

@@ -16,7 +16,7 @@ import (
 // The commands that Telegram shows in its clients. It adds /start to each bot.
 var commandList = []tgbotapi.BotCommand{
 	{Command: bridge.CommandName, Description: "pending, mine, show, cancel, sessions, stop, resume, tell, grants, revoke, who, link, help"},
-	{Command: commandHelp, Description: "what nod does in this chat, and who you are for nod"},
+	{Command: commandHelp, Description: "what nod does in this chat, and which person it recognizes you as"},
 	{Command: commandStart, Description: "start a chat with nod, or link an account by a code"},
 }
 

@@ -233,7 +233,7 @@ func (in *inbound) answered(
 }
 
 // received records a message from a person. In a person's own chat with the
-// bot, each message is for nod.
+// bot, each message is meant for nod.
 func (in *inbound) received(ctx context.Context, sink bridge.Sink, m message) (func(context.Context), error) {
 	if m.MovedTo != 0 {
 		return nil, in.chats.learn(ctx, m.ref().Channel, m.MovedTo)

@@ -48,7 +48,7 @@ func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Act
 		Text: m.words(), At: m.at(), Standing: m.standing(),
 		After: func(bridge.MessageRef) bool { return true }, // the reply names the card
 	})
-	if err == nil && v.Note == "" && v.Kind == "" && m.Chat.ID == m.From.ID && !m.edited { // each message there is for nod
+	if err == nil && v.Note == "" && v.Kind == "" && m.Chat.ID == m.From.ID && !m.edited { // each message there is meant for nod
 		v.Note = bridge.NoteToBot
 	}
 	if err != nil || v.Note == "" || v.Kind == bridge.VerdictSettled {

@@ -47,9 +47,9 @@ const (
 // Texts on a card that is incomplete.
 const (
 	textAttached  = textShortened + textInFile
-	textInFile    = " The file has all of it."
+	textInFile    = " The file has the full text."
 	textShortened = render.TextShortened
-	textOnCard    = textShortened + " The card has all of it."
+	textOnCard    = textShortened + " The card has the full text."
 )
 
 // maxExtent is the maximum length of the text that describes an excerpt.

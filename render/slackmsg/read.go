@@ -78,7 +78,7 @@ func shortened(v bridge.View, c render.Card, body []render.Block, id string, who
 	i := v.Record.Interaction
 	switch {
 	case answerable && !v.Waiting:
-		text += "“" + render.ReadLabel(i) + "” shows all of it."
+		text += "“" + render.ReadLabel(i) + "” shows the full text."
 	case answerable:
 	case whole:
 		text += "This form is too large for Slack."
@@ -86,7 +86,7 @@ func shortened(v bridge.View, c render.Card, body []render.Block, id string, who
 			text += " It can only be " + refusing(i) + " here."
 		}
 	default:
-		text += "All of it is too long for Slack, so it can only be " + refusing(i) + " here."
+		text += "The full text is too long for Slack, so the request can only be " + refusing(i) + " here."
 	}
 	if answerable {
 		return []slack.Block{slack.NewContextBlock("full-"+id, plain(strings.TrimSpace(text), maxSection))}
@@ -129,7 +129,7 @@ func refusing(i bridge.Interaction) string {
 func fullText(v bridge.View, id string) []slack.Block {
 	c := bridge.Control{Action: bridge.ActionInput, Option: bridge.OptionRead}
 	if !opens(v, c) {
-		return elsewhere(v, id, "✂️ Shortened here, and all of it is too long for Slack.", "To read it, open the console")
+		return elsewhere(v, id, "✂️ Shortened here. The full text is too long for Slack.", "To read it, open the console")
 	}
 	b := button("read", v.Token(c.Action, c.Question, c.Option), render.LabelRead, slack.StyleDefault)
 	return []slack.Block{slack.NewActionBlock("full-"+id, b)}

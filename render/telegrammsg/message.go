@@ -127,7 +127,7 @@ func write(v bridge.View, c render.Card, limit int) (string, []Entity, bool) {
 	if c.Whole && (!whole || !all) && !v.Waiting {
 		w.add("\n" + render.Shortened(w.extent) + " The file ")
 		w.add(fileName(v), "code")
-		w.add(" has all of it.\n")
+		w.add(" has the full text.\n")
 	}
 	if c.Closed {
 		w.origin(c)

@@ -1,5 +1,5 @@
 // The gate of the real Claude Code: no spelling of a gated command runs without a
-// card, in any permission mode, and other commands run as without nod.
+// card, in any permission mode, and other commands run as they would without nod.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

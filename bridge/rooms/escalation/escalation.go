@@ -289,7 +289,7 @@ func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder)
 			err.RetryAfter = max(wait, time.Second)
 			return key, false, err
 		}
-		key = "" // the next reminder would be too late
+		key = "" // the next reminder would be too late, so this one is sent without a claim
 	}
 	others, _, err := e.engine.Pending(ctx, 0, func(o bridge.Record) (bool, error) {
 		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil

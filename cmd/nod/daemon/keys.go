@@ -160,7 +160,7 @@ func parseKeyFile(path string) (keyFile, error) {
 	var f keyFile
 	raw, err := files.Read(path, maxKeyFile)
 	if err != nil { // with other keys, no stored record would verify
-		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("make the file readable for the user that runs nod")
+		return f, bridge.Errorf(bridge.CodeInvalid, "keys_file: %v", err).WithHint("make the file readable by the user that runs nod")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)

@@ -63,19 +63,19 @@ func hookOf(agent hooks.Agent) *cobra.Command {
 hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
 
 A hook that fails never allows anything. If someone is at the agent's own
-terminal, its dialog stays open, and that person decides. A gate (PreToolUse) is
-denied with the reason and exit code 2. It is left to the terminal only if nod
-cannot show the call, the agent's permission mode has prompts, and no one has
-stopped the session. Without a terminal (claude -p), everything is denied with
-the reason. With --fail open, a gate lets the call pass while the daemon is
-unreachable; any other failure still blocks. A hook that only reports, or that
-looks whether the session was stopped, delays the agent for at most
+terminal, its dialog stays open, and that person decides. A call at a gate
+(PreToolUse) is denied with the reason and exit code 2. It is left to the
+terminal only if nod cannot show it, the agent's permission mode has prompts, and
+no one has stopped the session. Without a terminal (claude -p), everything is
+denied with the reason. With --fail open, a gate lets the call pass while the
+daemon is unreachable; any other failure still blocks. A hook that only reports,
+or that checks whether the session was stopped, delays the agent for at most
 --report-time.
 
 With --gate, a gate asks people about the calls that one of its patterns selects,
 and about those for which a rule of nod's policy asks or denies. The daemon
-decides that, and the agent continues with any other call as without nod. Without
---gate, it asks about every call.
+decides that, and the agent handles any other call as it would without nod.
+Without --gate, it asks about every call.
 
 If no one responds in time, --unanswered ask leaves the request to the agent's
 own terminal, unless the agent's permission mode has no prompts. --unanswered

@@ -59,7 +59,7 @@ func survey(ctx context.Context) ([]surveyed, error) {
 	return out, nil
 }
 
-// unread finds entries of nod in the default folder of the settings, if a
+// unread finds nod's entries in the default folder of the settings, if a
 // variable has moved the settings elsewhere.
 func (s *surveyed) unread(m machine) {
 	if s.agent.moved == "" || m.moved(s.agent.moved) == "" {
@@ -70,14 +70,14 @@ func (s *surveyed) unread(m machine) {
 	for _, f := range s.agent.edits {
 		was, now := f.file(former), f.file(m)
 		if was != now && runsNod(was) {
-			s.add("", bridge.FindingWarning, s.Title+" does not read "+was+", which has entries of nod: "+s.agent.moved+" moves its settings to "+filepath.Dir(now),
+			s.add("", bridge.FindingWarning, s.Title+" does not read "+was+", which has nod's entries: "+s.agent.moved+" moves its settings to "+filepath.Dir(now),
 				"run nod init all with "+s.agent.moved+" in the environment")
 		}
 	}
 }
 
 // heed adds the problems that the agent's program reports about files with
-// entries of nod.
+// nod's entries.
 func (s *surveyed) heed(all []complaint) {
 	for _, c := range all {
 		if !runsNod(c.path) || slices.ContainsFunc(s.ignored, func(path string) bool { return samePath(path, c.path) }) {

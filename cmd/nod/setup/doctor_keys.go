@@ -28,7 +28,7 @@ func (d *Doctor) examineKeys(ctx context.Context, c config.Config, client redis.
 			d.add("keys", bridge.FindingWarning, "no keys yet: the daemon creates "+c.KeysFile+", or keeps them in Redis if it cannot, where they protect nothing", fix)
 			where = ""
 		case err != nil:
-			d.add("keys", bridge.FindingFailed, "keys_file: "+err.Error(), "make the file readable for the user that runs nod")
+			d.add("keys", bridge.FindingFailed, "keys_file: "+err.Error(), "make the file readable by the user that runs nod")
 			where = ""
 		}
 	}

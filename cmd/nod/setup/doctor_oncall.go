@@ -29,7 +29,7 @@ func (d *Doctor) examineShift(check string, s daemon.Shift) {
 	}
 	switch {
 	case s.Unread != "":
-		d.add(check, bridge.FindingFailed, "cannot be read: "+s.Unread, "check its url, schedule and token, and whether this machine reaches the service; until then, it gives no one access")
+		d.add(check, bridge.FindingFailed, "cannot be read: "+s.Unread, "check its url, schedule and token, and whether this machine reaches the service; until then, the schedule gives no one access")
 		return
 	case len(s.Strangers) > 0:
 		d.add(check, bridge.FindingWarning, "on call, but not in the config: "+render.Few(s.Strangers), "set email or ids of that person under people to the values in the schedule")

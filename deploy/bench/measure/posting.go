@@ -45,7 +45,8 @@ const (
 	postTime    = 200 * time.Millisecond // duration of a call, about that of the real services
 )
 
-// postingRows returns two rows for each service.
+// postingRows returns two rows for each service, and one for the calls that no
+// rate limit refused.
 func postingRows() []row {
 	var out []row
 	for _, s := range services {

@@ -215,7 +215,7 @@ func Lose(w http.ResponseWriter) {
 
 func hangUp() { panic(http.ErrAbortHandler) }
 
-// shortest is the minimum length of a text that the fault truncate cuts.
+// shortest is the maximum length of a text that the fault truncate does not cut.
 const shortest = 60
 
 // Truncated returns a value without the second half of each long text.
