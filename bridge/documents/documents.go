@@ -32,8 +32,8 @@ func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broke
 		if err != nil {
 			return err
 		}
-		if !docs[0].Exists() {
-			return nil
+		if !docs[0].Exists() { // that it is gone may not be on the replicas yet
+			return db.Confirm(ctx, docs[0].At())
 		}
 		existed = true
 		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Replicated: true, Urgent: true}

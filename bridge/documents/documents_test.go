@@ -1,14 +1,37 @@
 package documents_test
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
+
+// lagging is a database whose replicas confirm nothing.
+type lagging struct{ broker.Store }
+
+func (lagging) Confirm(context.Context, ...broker.Version) error { return bridge.ErrUnconfirmed }
+
+// TestDropConfirmed checks that a repeated removal succeeds only after the replicas have
+// confirmed it.
+func TestDropConfirmed(t *testing.T) {
+	t.Parallel()
+	db := stored.InMemory(t, nil, nil).Documents()
+	db.Store = lagging{db.Store}
+	notes := documents.NewNotes(db)
+	stored.Must[string](t)(notes.PutNote(t.Context(), "k", "v", time.Minute))
+	stored.NoError(t, notes.DropNote(t.Context(), "k"))
+	if err := notes.DropNote(t.Context(), "k"); !errors.Is(err, bridge.ErrUnconfirmed) {
+		t.Error(err)
+	}
+}
 
 // TestNotes checks that the first value of a note stays until it is replaced or its
 // time is over, and that a lease has one holder.
