@@ -153,9 +153,9 @@ func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, 
 		out := batch[:0:0]
 		for _, e := range batch {
 			rec, err := s.engine.Get(ctx, e.InteractionID)
-			if bridge.ErrorCode(err) == bridge.CodeNotFound {
+			if bridge.ErrorCode(err) == bridge.CodeNotFound || rec.Unverified != "" {
 				// The request and its list of readers were deleted after their
-				// retention.
+				// retention, or someone else changed them.
 				continue
 			}
 			may := false

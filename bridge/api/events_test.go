@@ -16,6 +16,7 @@ import (
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // halting returns one event per read, and its second read fails.
@@ -60,6 +61,25 @@ func TestHistoryIsWhole(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("requests (-want +got):\n%s", d)
+	}
+}
+
+// TestForgedRecordInHistory checks that a request which does not verify does not hold up the
+// events of other requests for people.
+func TestForgedRecordInHistory(t *testing.T) {
+	t.Parallel()
+	var store *stored.Store
+	s := newServerReading(t, func(r api.Reader) api.Reader { store, _ = r.(*stored.Store); return r })
+	rec, err := client.New(s.URL, "agent", nil).Open(t.Context(), bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, "")
+	if err == nil {
+		_, err = store.Mark(t.Context(), rec.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.Keys.Use([][]byte{[]byte("key")}) // nothing that is stored has a seal
+	if err := client.New(s.URL, "bo", nil).History(t.Context(), "0", "", func(bridge.Event) error { return nil }); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -127,6 +127,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 	}
 	s.Server = httptest.NewUnstartedServer(api.New(api.Options{Engine: e, Reader: between(b), Ready: b.Ready, Origins: []string{"https://app.example.com", "https://*.apps.example.com"}, EntryPoints: map[string]api.EntryPoint{"/mcp": echo, "/tools/mcp": toolsOf(e)}, Tokens: map[string]api.Principal{
 		hashOf("agent"): {Agent: &bridge.Agent{Name: "ci"}}, hashOf("other"): {Agent: &bridge.Agent{Name: "cd"}}, hashOf("ana"): {Person: "ana", Auditor: true},
+		hashOf("bo"): {Person: "bo"},
 	}}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateHijacked {

@@ -58,8 +58,9 @@ func (r *Reader) Events(ctx context.Context, cursor string, f bridge.EventFilter
 				continue // an entry that is only in the audit log
 			}
 			e, err := decodeEvent(m)
-			if err != nil {
-				return nil, "", err
+			if err != nil { // nod did not write it
+				r.log.Warn("event skipped because it cannot be read", "entry", m.ID, "error", err)
+				continue
 			}
 			if (f.Session == "" || e.SessionID == f.Session) && (f.Agent == "" || e.Agent == f.Agent) {
 				e.Cursor = formatCursor(at)
@@ -171,7 +172,7 @@ func decodeEvent(m broker.Entry) (bridge.Event, error) {
 	if x := m.Get("x"); x != "" {
 		var c life.CorrelationIDs
 		if err := json.Unmarshal([]byte(x), &c); err != nil {
-			return e, bridge.Wrap(bridge.CodeInternal, err, "stored event %s", m.ID)
+			return e, err
 		}
 		e.ToolCallID, e.TurnID, e.ResponseID = c.ToolCall, c.Turn, c.ResponseID
 	}

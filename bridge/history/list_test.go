@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -53,6 +54,22 @@ func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 		}
 		if _, _, err := b.Events(t.Context(), "nonsense", bridge.EventFilter{}); bridge.ErrorCode(err) != bridge.CodeInvalid {
 			t.Errorf("an invalid cursor: %v", err)
+		}
+	})
+}
+
+// TestForgedEvent checks that an entry which someone else added to the journal does not
+// hold up the events after it.
+func TestForgedEvent(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		entry := broker.Entry{Fields: []string{"t", string(bridge.EventPosted), "i", "1", "x", "{"}}
+		must[broker.Done](t)(b.DB.Do(t.Context(), broker.Change{Journal: []broker.Entry{entry}}))
+		id := open(t, b, nil).Interaction.ID
+		events, _, err := b.Events(t.Context(), "", bridge.EventFilter{})
+		if err != nil || len(events) == 0 || events[0].InteractionID != id {
+			t.Errorf("the events are %+v, %v", events, err)
 		}
 	})
 }
