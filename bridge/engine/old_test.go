@@ -11,7 +11,7 @@ import (
 
 // TestOldMessages checks that what was written long ago, or before the state that it
 // would change, changes nothing and says so, and that an edit, a forwarded and an
-// anonymous message do the same.
+// anonymous message do the same thing.
 func TestOldMessages(t *testing.T) {
 	t.Parallel()
 	w := newGovernedOn(t, redistest.Shared(t).Client(t)) // with the history that sessions need

@@ -58,7 +58,7 @@ func (c *Companion) Attach(ctx context.Context, conn Conn) error {
 		delivers: &deliveries{},
 	}
 	defer c.detach(a)
-	slow := time.AfterFunc(greetTime, func() { cancel(bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")) })
+	slow := time.AfterFunc(greetTime, func() { cancel(bridge.Errorf(bridge.CodeUnavailable, "Codex did not answer in time")) })
 	defer slow.Stop()
 	err := a.greet()
 	for err == nil {

@@ -199,7 +199,7 @@ func (a *attachment) request(ctx context.Context, method string, params, v any) 
 	select {
 	case got = <-answer:
 	case <-time.After(greetTime):
-		return bridge.Errorf(bridge.CodeUnavailable, "Codex does not answer")
+		return bridge.Errorf(bridge.CodeUnavailable, "Codex did not answer in time")
 	case <-ctx.Done():
 		return ctx.Err()
 	}

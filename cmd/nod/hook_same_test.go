@@ -11,7 +11,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
-// TestSameHook checks that nod-hook and nod hook do the same, also with a wrong
+// TestSameHook checks that nod-hook and nod hook do the same thing, even with a wrong
 // command line, without a daemon, and without a token.
 func TestSameHook(t *testing.T) {
 	t.Parallel()

@@ -19,8 +19,8 @@ var command = &discordgo.ApplicationCommand{
 	Options: []*discordgo.ApplicationCommandOption{
 		subcommand("pending", "List pending requests in this channel"),
 		subcommand("mine", "List requests that wait for you, in any channel"),
-		subcommand("show", "Show one request in full", known("id", "request; type a part of it, or its ID")),
-		subcommand("cancel", "Cancel one request", known("id", "request; type a part of it, or its ID")),
+		subcommand("show", "Show one request in full", known("id", "request; type part of it, or its ID")),
+		subcommand("cancel", "Cancel one request", known("id", "request; type part of it, or its ID")),
 		subcommand("sessions", "List sessions of agents"),
 		subcommand("stop", "Deny everything that a session asks until someone resumes it", word("session", "Name of the session, or all")),
 		subcommand("resume", "Let a stopped session ask again", word("session", "Name of the session")),
@@ -29,7 +29,7 @@ var command = &discordgo.ApplicationCommand{
 		subcommand("who", "Show your account and the ID of this channel"),
 		subcommand("help", "List the commands of nod"),
 		subcommand("grants", "List grants and what they cover"),
-		subcommand("revoke", "End a grant", known("grant", "grant; type a part of it, or its ID")),
+		subcommand("revoke", "End a grant", known("grant", "grant; type part of it, or its ID")),
 	},
 }
 

@@ -53,7 +53,7 @@ var (
 var (
 	errReconnect = errors.New("the gateway asks to reconnect")
 	errInvalid   = errors.New("the gateway does not know the session")
-	errStalled   = errors.New("the gateway does not answer")
+	errStalled   = errors.New("the gateway did not answer")
 )
 
 // gateway receives interactions, and replies to cards, on a websocket.

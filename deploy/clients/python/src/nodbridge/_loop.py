@@ -19,7 +19,7 @@ class AsyncBase(Base):
 
 
 class OnLoop(Blocking):
-    """Performs steps for a task. Each call has a thread, so that all loops do the same."""
+    """Performs steps for a task. Each call has a thread, so that all loops work in the same way."""
 
     async def call(self, step: Call, limit: float) -> Reply:
         """Make a call. A cancelled one ends its connection."""
