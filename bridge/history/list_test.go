@@ -19,10 +19,9 @@ func TestMain(m *testing.M) { redistest.Main(m) }
 type opener = stored.Opener
 
 var (
-	bubble, each = stored.Bubble, stored.Each
-	opening      = stored.Opening
-	open, yes    = stored.Open, stored.Yes
-	pass         = stored.Pass
+	bubble    = stored.Bubble
+	opening   = stored.Opening
+	open, yes = stored.Open, stored.Yes
 )
 
 func must[T any](t *testing.T) func(T, error) T { return stored.Must[T](t) }
