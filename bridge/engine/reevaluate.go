@@ -20,7 +20,7 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 		return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: note}
 	}
 	v, err := s.evaluator.rejudge(ctx, rec)
-	if why := unapprovable(err); why != "" {
+	if why := Unapprovable(err); why != "" {
 		return rec, refuse("This cannot be approved with the current config: " + why + ". Nothing was recorded."), nil
 	}
 	if err != nil {
@@ -45,9 +45,9 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 	return rec, nil, nil
 }
 
-// unapprovable returns the reason that nod could not open a request now. It
+// Unapprovable returns the reason that nod could not open a request now. It
 // returns "" for an error that does not concern the request.
-func unapprovable(err error) string {
+func Unapprovable(err error) string {
 	if c := bridge.ErrorCode(err); c == bridge.CodeInvalid || c == bridge.CodeForbidden || c == bridge.CodeUnsupported {
 		return bridge.PublicError(err).Message
 	}
@@ -58,7 +58,7 @@ func unapprovable(err error) string {
 // returns "" if it can.
 func (s *Decisions) unfitEdit(ctx context.Context, rec bridge.Record, input json.RawMessage) (string, error) {
 	v, err := s.evaluator.rejudgeEdit(ctx, rec, input)
-	if why := unapprovable(err); why != "" {
+	if why := Unapprovable(err); why != "" {
 		return "The edited input cannot be approved: " + why + ". Nothing was approved.", nil
 	}
 	switch {

@@ -95,6 +95,24 @@ func TestRevokedDuringRelease(t *testing.T) {
 	}
 }
 
+// TestReleaseDespiteOthers checks that an approval with a grant succeeds, and approves what
+// the grant covers, although another pending request cannot be evaluated anymore.
+func TestReleaseDespiteOthers(t *testing.T) {
+	t.Parallel()
+	w := newGoverned(t)
+	elsewhere := run("ls")
+	elsewhere.Route = "prod"
+	left := w.open(agentCI, elsewhere).Interaction.ID
+	first, second := w.open(agentCI, run("ls")).Interaction.ID, w.open(agentCI, run("ls")).Interaction.ID
+	delete(w.setup.routes, "prod")
+	w.reload(w.setup)
+	if err := w.answer("ana", first, bridge.Reply{Decision: bridge.DecideAlways}); err != nil {
+		t.Error(err)
+	}
+	w.state(second, bridge.StateApproved)
+	w.state(left, bridge.StatePending)
+}
+
 // TestResumedDuringDenial checks that a denial with a stop stops the session even if the
 // session was stopped before, and is resumed right before the denial is stored.
 func TestResumedDuringDenial(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -78,6 +79,9 @@ func (gr *Room) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant
 		return nil // the exact request is not stored
 	}
 	now, err := gr.engine.Rejudge(ctx, r)
+	if engine.Unapprovable(err) != "" {
+		return nil // a person is told why at the next click
+	}
 	if err != nil || now.Denied != nil || now.Ruling.Effect != bridge.EffectAsk {
 		return err
 	}
