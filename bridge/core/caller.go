@@ -38,7 +38,10 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 			return err
 		}
 	}
-	_, _, _, err := in.turn(ctx, id, (*life.Turn).Send)
+	_, now, verdict, err := in.turn(ctx, id, (*life.Turn).Send)
+	if err == nil && verdict == life.Forged { // otherwise, the answer would not be spent
+		err = now.Trusted()
+	}
 	return err
 }
 

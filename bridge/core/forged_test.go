@@ -36,6 +36,19 @@ func TestForgedDuringChange(t *testing.T) {
 			t.Helper()
 			vote(t, s, ballot(r.Interaction.ID, "ana", bridge.StateApproved), bridge.BallotLate)
 		},
+		"an amendment": func(t *testing.T, s *spoiled, r bridge.Record) {
+			t.Helper()
+			m := bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction}}
+			if _, err := s.Mark(t.Context(), r.Interaction.ID, m); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Error(err)
+			}
+		},
+		"an answer that any caller gets": func(t *testing.T, s *spoiled, r bridge.Record) {
+			t.Helper()
+			if err := s.Sending(t.Context(), r, ""); bridge.ErrorCode(err) != bridge.CodeForbidden {
+				t.Error(err)
+			}
+		},
 		"an answer that is sent": func(t *testing.T, s *spoiled, r bridge.Record) {
 			t.Helper()
 			if err := s.Sending(t.Context(), r, "caller"); !errors.As(err, new(*bridge.RepeatedError)) {
