@@ -79,16 +79,24 @@ type lagging struct{ broker.Store }
 
 func (lagging) Confirm(context.Context, ...broker.Version) error { return bridge.ErrUnconfirmed }
 
-// TestStopConfirmed checks that a person who repeats a stop is told that the session is
-// stopped only after the replicas have confirmed it.
-func TestStopConfirmed(t *testing.T) {
+// TestRepeatConfirmed checks that a person who repeats a stop or a message is told that it is
+// stored only after the replicas have confirmed it.
+func TestRepeatConfirmed(t *testing.T) {
 	t.Parallel()
-	db := stored.InMemory(t, nil, nil).Documents()
+	db, ctx := stored.InMemory(t, nil, nil).Documents(), t.Context()
 	db.Store = lagging{db.Store}
-	stops, s := session.NewStops(db), bridge.Stop{Agent: "ci", Session: "s"}
-	stored.Must[bridge.Stop](t)(stops.Put(t.Context(), s))
-	if _, err := stops.Put(t.Context(), s); !errors.Is(err, bridge.ErrUnconfirmed) {
-		t.Error(err)
+	stops, messages := session.NewStops(db), session.NewSteerings(db)
+	for name, put := range map[string]func() error{
+		"a stop": func() error { _, err := stops.Put(ctx, bridge.Stop{Agent: "ci", Session: "s"}); return err },
+		"a message": func() error {
+			_, err := messages.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "1")
+			return err
+		},
+	} {
+		stored.NoError(t, put())
+		if err := put(); !errors.Is(err, bridge.ErrUnconfirmed) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
