@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -27,6 +28,16 @@ func (le Leases) Hold(ctx context.Context, name, holder string, ttl time.Duratio
 		return broker.Change{Urgent: true}, nil
 	})
 	return held && err == nil, Public(err)
+}
+
+// Fence returns the condition that no one else has held a lease since now. It returns
+// CodeUnavailable if the holder does not have the lease.
+func (le Leases) Fence(ctx context.Context, name, holder string) (broker.Version, error) {
+	by, d, err := leaseDocs.Get(ctx, le.db, name)
+	if err == nil && by != holder {
+		err = bridge.Errorf(bridge.CodeUnavailable, "the lease %s has ended", name).WithHint("try again")
+	}
+	return d.At(), Public(err)
 }
 
 // Release ends a lease if the holder has it.

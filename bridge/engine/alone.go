@@ -36,6 +36,11 @@ func (op *Openings) alone(ctx context.Context, d *Draft) (bridge.Record, error) 
 			op.log.Warn("lease not released; it will expire", "lease", lease, "error", err)
 		}
 	}()
+	fence, err := op.leases.Fence(ctx, lease, holder)
+	if err != nil {
+		return bridge.Record{}, err
+	}
+	d.If = append(d.If, fence) // a slow store can take longer than the lease
 	if known, err := op.records.Known(ctx, d.Opening); err != nil {
 		return bridge.Record{}, err
 	} else if known {

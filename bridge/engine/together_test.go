@@ -95,6 +95,42 @@ func TestRevokedDuringRelease(t *testing.T) {
 	}
 }
 
+// lists lets something happen after the first list of pending requests.
+type lists struct {
+	core.Port
+	first func()
+}
+
+func (l *lists) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	ids, err := l.Port.Pending(ctx, agent, session)
+	if f := l.first; f != nil && session != "" {
+		l.first = nil
+		f()
+	}
+	return ids, err
+}
+
+// TestAloneOnSlowStore checks that a session has one pending request although the lease of
+// its opening ends before the store has answered.
+func TestAloneOnSlowStore(t *testing.T) {
+	t.Parallel()
+	w := newGoverned(t)
+	r := run("ls")
+	r.OneAtATime = true
+	between := &lists{Port: w.store}
+	w.between = between
+	w.reload(w.setup)
+	between.first = func() {
+		w.pass(10 * time.Second)
+		if _, err := w.engine.Open(t.Context(), agentCI, r, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	if rec, err := w.engine.Open(t.Context(), agentCI, r, ""); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("the second request is %s, %v", rec.State, err)
+	}
+}
+
 // TestReleaseDespiteOthers checks that an approval with a grant succeeds, and approves what
 // the grant covers, although another pending request cannot be evaluated anymore.
 func TestReleaseDespiteOthers(t *testing.T) {
