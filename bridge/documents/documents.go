@@ -32,14 +32,19 @@ func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broke
 		if err != nil {
 			return err
 		}
-		if !docs[0].Exists() { // that it is gone may not be on the replicas yet
-			return db.Confirm(ctx, docs[0].At())
-		}
-		existed = true
-		c := broker.Change{Drop: []broker.Version{docs[0].At()}, Replicated: true, Urgent: true}
+		c := broker.Change{Replicated: true, Urgent: true}
 		if index != "" {
 			c.Unset = []broker.Member{{Index: index, Name: k.ID}}
 		}
+		if !docs[0].Exists() { // it has expired, or that it is gone may not be on the replicas yet
+			if c.If = []broker.Version{docs[0].At()}; c.Empty() {
+				return db.Confirm(ctx, c.If...)
+			}
+			_, err = db.Do(ctx, c)
+			return err
+		}
+		existed = true
+		c.Drop = []broker.Version{docs[0].At()}
 		for _, a := range also {
 			c = c.With(a)
 		}

@@ -110,6 +110,12 @@ func TestToolApprovals(t *testing.T) {
 		if all := stored.Must[[]grant.Held](t)(grant.NewGrants(b.Documents()).Covering(t.Context(), "ci", "s2", []string{"a"})); len(all) > 0 {
 			t.Errorf("a tool granted itself: %v", all)
 		}
+		expired := broker.Member{Index: "memory", Name: "ci\x00s3\x00k", At: time.Now().Add(-time.Hour)}
+		stored.Must[broker.Done](t)(b.DB.Do(t.Context(), broker.Change{Set: []broker.Member{expired}}))
+		stored.NoError(t, s.End(t.Context(), "cd", "s1"))
+		if n := stored.Must[int](t)(b.DB.Count(t.Context(), "memory", time.Time{})); n != 1 {
+			t.Errorf("with one that has expired, the index has %d members; want 1 after the end of a session", n)
+		}
 		stored.NoError(t, s.Remember(t.Context(), "ci", "raced", bridge.ScopeOnce, "s1"))
 		var once atomic.Int32
 		var all sync.WaitGroup

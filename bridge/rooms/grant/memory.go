@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -28,6 +29,9 @@ var memoryDocs = broker.NewDocs[remembered]("memory", 1)
 // memoryIndex is the index of remembered scopes, by the time when they expire.
 const memoryIndex = "memory"
 
+// tidied is the number of expired members that the end of a session removes from an index.
+const tidied = 50
+
 // memoryName hashes the key of a tool, because the key may contain a
 // credential.
 func memoryName(agent, session, key string) string {
@@ -47,7 +51,10 @@ func (gr *Room) End(ctx context.Context, agent, session string) error {
 		if err != nil {
 			return documents.Public(err)
 		}
-		for _, name := range documents.Owned(documents.Names(all), life.Owner(agent, session)) {
+		expired, _ := slices.BinarySearchFunc(all, db.Now(), func(m broker.Member, now time.Time) int { return m.At.Compare(now) })
+		names := documents.Names(all)
+		gone := slices.Concat(documents.Owned(names, life.Owner(agent, session)), names[:min(expired, tidied)])
+		for _, name := range gone {
 			if _, err := db.Drop(ctx, key(name), index); err != nil {
 				return err
 			}
