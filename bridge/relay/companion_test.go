@@ -312,8 +312,8 @@ func TestSkew(t *testing.T) {
 		"no list":       {[]string{greeting, fmt.Sprintf(unknown, 2)}, bridge.CodeUnsupported, "thread/loaded/list"},
 		"another list":  {[]string{greeting, `{"id":2,"result":{"data":{"a":1}}}`}, bridge.CodeUnsupported, "thread/loaded/list"},
 		"no read":       {[]string{greeting, `{"id":2,"result":{"data":["T"]}}`, fmt.Sprintf(unknown, 3)}, bridge.CodeUnsupported, "thread/read"},
-		"no answer":     {nil, bridge.CodeUnavailable, "does not answer"},
-		"half a reply":  {[]string{greeting}, bridge.CodeUnavailable, "does not answer"},
+		"no answer":     {nil, bridge.CodeUnavailable, "did not answer"},
+		"half a reply":  {[]string{greeting}, bridge.CodeUnavailable, "did not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func TestEveryMessage(t *testing.T) {
 	if edited := d.sink.Replies()[1]; edited.Standing != bridge.StandingEdited || edited.Message != said.Message {
 		t.Errorf("the edit is %+v", edited)
 	}
-	answered := func() int { return strings.Count(strings.Join(d.texts(), "\n"), "replies to its cards") }
+	answered := func() int { return strings.Count(strings.Join(d.texts(), "\n"), "neither a command nor a reply") }
 	direct := "900000000000000002" // of bo
 	d.Eventually("bo is told in a direct message", func() bool { return strings.Contains(strings.Join(d.texts(), "\n"), "not that") })
 	act("send", direct, "", "hello nod", nil)
