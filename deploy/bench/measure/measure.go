@@ -229,7 +229,8 @@ func (b *harness) onEmptyServer(
 	return run(ctx, &own)
 }
 
-// ownKey signs the requests of the benchmark, and seals its documents.
+// ownKey signs the requests of the benchmark, and seals its documents. The daemon of the
+// row "restart" reads them, so they are sealed for its prefix.
 var ownKey = make([]byte, ed25519.SeedSize)
 
 // openStore opens a store with seals on its documents, and returns its
@@ -239,7 +240,7 @@ func openStore(ctx context.Context, client redis.UniversalClient) (*core.Store, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	seals := broker.NewSeals(signer.SealKeys("bench")...)
+	seals := broker.NewSeals(signer.SealKeys(store.DefaultPrefix)...)
 	db, err := store.New(ctx, store.Options{Client: client, Seals: seals})
 	if err != nil {
 		return nil, nil, nil, err
