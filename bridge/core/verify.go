@@ -110,15 +110,8 @@ func (v *verifier) look(ctx context.Context, due []*checked) {
 	for _, c := range due {
 		if err == nil {
 			c.looks++
-			if d, changed := found[life.Key(c.id())]; changed && c.lost(d) {
-				v.in.log.Warn("the database lost a decision; recording it again", "id", c.id())
-				again := v.again(ctx, c)
-				if again == nil {
-					continue // the recorded decision is checked as a new one
-				}
-				if v.in.log.Warn("the lost decision is not recorded yet", "id", c.id(), "error", again); bridge.ErrorCode(again) == bridge.CodeUnavailable {
-					c.looks = 0 // check again until the database accepts it
-				}
+			if d, changed := found[life.Key(c.id())]; changed && c.lost(d) && v.restored(ctx, c) {
+				continue // the recorded decision is checked as a new one
 			}
 		}
 		if c.looks < verifyTimes && ctx.Err() == nil {
@@ -147,6 +140,21 @@ func (v *verifier) changed(ctx context.Context, due []*checked) (map[broker.Key]
 		found[d.Key] = d
 	}
 	return found, nil
+}
+
+// restored records a lost decision or vote again, and reports whether that was possible.
+// If the database is unavailable, the decision is checked until the database accepts it.
+func (v *verifier) restored(ctx context.Context, c *checked) bool {
+	v.in.log.Warn("the database lost a decision; recording it again", "id", c.id())
+	err := v.again(ctx, c)
+	if err == nil {
+		return true
+	}
+	v.in.log.Warn("the lost decision is not recorded yet", "id", c.id(), "error", err)
+	if bridge.ErrorCode(err) == bridge.CodeUnavailable {
+		c.looks = 0
+	}
+	return false
 }
 
 // again records a decision or a vote again. It keeps the original time, so the decision

@@ -85,23 +85,24 @@ func (ns Notes) SetNote(ctx context.Context, key, value string, ttl time.Duratio
 // Note returns a value. It returns "" if the key has none, or if the value does
 // not verify.
 func (ns Notes) Note(ctx context.Context, key string) (string, error) {
-	n, _, err := noteDocs.Get(ctx, ns.db, key)
-	var forged *broker.ForgedError
-	if errors.As(err, &forged) {
-		ns.db.Refused(err)
-		return "", nil
-	}
+	n, _, err := ns.get(ctx, key)
 	return n.at(ns.db.Now()), Public(err)
+}
+
+// get returns a note and its document. A note that does not verify does not exist.
+func (ns Notes) get(ctx context.Context, key string) (note, broker.Doc, error) {
+	n, d, err := noteDocs.Get(ctx, ns.db, key)
+	if errors.As(err, new(*broker.ForgedError)) {
+		ns.db.Refused(err)
+		return note{}, broker.Doc{}, nil
+	}
+	return n, d, err
 }
 
 // TakeNote removes a value and returns it. Of several callers, only one gets the value. If
 // the reply of the store was lost, no one does.
 func (ns Notes) TakeNote(ctx context.Context, key string) (string, error) {
-	n, d, err := noteDocs.Get(ctx, ns.db, key)
-	if errors.As(err, new(*broker.ForgedError)) {
-		ns.db.Refused(err)
-		return "", nil
-	}
+	n, d, err := ns.get(ctx, key)
 	if err != nil || !d.Exists() {
 		return "", Public(err)
 	}

@@ -15,27 +15,16 @@ import (
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 
-// opener opens another daemon on the database of a test.
-type opener = stored.Opener
-
-var (
-	bubble    = stored.Bubble
-	opening   = stored.Opening
-	open, yes = stored.Open, stored.Yes
-)
-
-func must[T any](t *testing.T) func(T, error) T { return stored.Must[T](t) }
-
 // TestEventsResumeWithoutGapOrRepeat checks that pages of events contain each
 // event once.
 func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, daemon opener) {
+	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {
 		b := daemon("n")
 		var want []bridge.ID
 		for range 10 {
-			r := open(t, b, func(i *bridge.Interaction) { i.Session = "s1" })
-			open(t, b, func(i *bridge.Interaction) { i.Session = "s2" })
+			r := stored.Open(t, b, func(i *bridge.Interaction) { i.Session = "s1" })
+			stored.Open(t, b, func(i *bridge.Interaction) { i.Session = "s2" })
 			want = append(want, r.Interaction.ID)
 		}
 		var got []bridge.ID
@@ -61,11 +50,11 @@ func TestEventsResumeWithoutGapOrRepeat(t *testing.T) {
 // hold up the events after it.
 func TestForgedEvent(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, daemon opener) {
+	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {
 		b := daemon("n")
 		entry := broker.Entry{Fields: []string{"t", string(bridge.EventPosted), "i", "1", "x", "{"}}
-		must[broker.Done](t)(b.DB.Do(t.Context(), broker.Change{Journal: []broker.Entry{entry}}))
-		id := open(t, b, nil).Interaction.ID
+		stored.Must[broker.Done](t)(b.DB.Do(t.Context(), broker.Change{Journal: []broker.Entry{entry}}))
+		id := stored.Open(t, b, nil).Interaction.ID
 		events, _, err := b.Events(t.Context(), "", bridge.EventFilter{})
 		if err != nil || len(events) == 0 || events[0].InteractionID != id {
 			t.Errorf("the events are %+v, %v", events, err)
@@ -76,14 +65,14 @@ func TestForgedEvent(t *testing.T) {
 // TestListPages checks that the pages of a list contain each request once.
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, daemon opener) {
+	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {
 		b := daemon("n")
 		all := map[bridge.ID]bool{}
 		for n := range 23 {
-			r := open(t, b, nil)
+			r := stored.Open(t, b, nil)
 			all[r.Interaction.ID] = true
 			if n%2 == 0 {
-				if _, _, err := b.Settle(t.Context(), yes(r.Interaction.ID, "U")); err != nil {
+				if _, _, err := b.Settle(t.Context(), stored.Yes(r.Interaction.ID, "U")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -117,16 +106,16 @@ func TestListPages(t *testing.T) {
 // same millisecond, and none before it.
 func TestCursor(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, daemon opener) {
+	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {
 		b := daemon("n")
 		session := func(i *bridge.Interaction) { i.Session = "s" }
 		for range 50 {
-			before := open(t, b, session).Interaction.ID
+			before := stored.Open(t, b, session).Interaction.ID
 			at, err := b.Cursor(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := open(t, b, session).Interaction.ID
+			after := stored.Open(t, b, session).Interaction.ID
 			events, _, err := b.Events(t.Context(), at, bridge.EventFilter{})
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +135,7 @@ func TestCursor(t *testing.T) {
 func listed(t *testing.T, s *stored.Store, f bridge.ListFilter) (out []bridge.ID) {
 	t.Helper()
 	for {
-		page := must[bridge.List](t)(s.List(t.Context(), f))
+		page := stored.Must[bridge.List](t)(s.List(t.Context(), f))
 		for _, r := range page.Items {
 			out = append(out, r.Interaction.ID)
 		}
@@ -171,13 +160,13 @@ func TestHistory(t *testing.T) {
 		if n < 200 && n%3 == 0 || n > 300 { // most of the others have the same millisecond
 			now = now.Add(time.Millisecond)
 		}
-		o := opening(t, "", func(i *bridge.Interaction) { i.Created, i.Deadline, i.Destinations = now, now.Add(time.Hour), nil })
+		o := stored.Opening(t, "", func(i *bridge.Interaction) { i.Created, i.Deadline, i.Destinations = now, now.Add(time.Hour), nil })
 		if _, created, err := s.Open(t.Context(), o); err != nil || !created {
 			t.Fatal(created, err)
 		}
 		all = append(all, place{now.UnixMilli(), o.Interaction.ID})
 		if n%2 == 0 {
-			must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, bridge.Mark{Joined: true}))
+			stored.Must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, bridge.Mark{Joined: true}))
 		}
 	}
 	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.id, a.id)) })
@@ -208,7 +197,7 @@ func TestListOrder(t *testing.T) {
 	s := stored.InMemory(t, nil, func() time.Time { return now })
 	var ids []bridge.ID
 	for n := range 5 {
-		o := opening(t, "", func(i *bridge.Interaction) { i.Session = []string{"s", "r"}[n%2] })
+		o := stored.Opening(t, "", func(i *bridge.Interaction) { i.Session = []string{"s", "r"}[n%2] })
 		o.Interaction.Created = o.Interaction.ID.Time()
 		o.Interaction.Deadline = o.Interaction.Created.Add(time.Duration(60-n) * time.Minute)
 		now = o.Interaction.Created
@@ -218,7 +207,7 @@ func TestListOrder(t *testing.T) {
 		ids = append(ids, o.Interaction.ID)
 		await.Until(t, "each has a millisecond of its own", func() bool { return time.Since(now) > 2*time.Millisecond })
 	}
-	got := must[[]bridge.ID](t)(s.Pending(t.Context(), "", ""))
+	got := stored.Must[[]bridge.ID](t)(s.Pending(t.Context(), "", ""))
 	slices.Reverse(got)
 	if !slices.Equal(got, ids) {
 		t.Errorf("the pending requests by deadline are %v, want the reverse of %v", got, ids)
@@ -229,7 +218,7 @@ func TestListOrder(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", f, got, ids[1:4])
 		}
 	}
-	if got := must[[]bridge.ID](t)(s.Pending(t.Context(), "ci", "s")); !slices.Equal(got, []bridge.ID{ids[4], ids[2], ids[0]}) {
+	if got := stored.Must[[]bridge.ID](t)(s.Pending(t.Context(), "ci", "s")); !slices.Equal(got, []bridge.ID{ids[4], ids[2], ids[0]}) {
 		t.Errorf("those of a session are %v", got)
 	}
 }
