@@ -72,8 +72,8 @@ func TestDeadlineComesFirst(t *testing.T) {
 	}
 }
 
-// TestSilence checks the response of an interaction that no one answers.
-func TestSilence(t *testing.T) {
+// TestTimeoutResponse checks the response of an interaction that no one answers.
+func TestTimeoutResponse(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	for name, c := range map[string]struct {

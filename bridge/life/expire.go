@@ -21,13 +21,13 @@ func (t *Turn) Expire() Verdict {
 		t.deferAt(l.Deadline, time.Duration(t.Body.Hold))
 		return Done
 	}
-	t.resolve(t.silence(), l.Deadline, "timeout")
+	t.resolve(t.timeoutResponse(), l.Deadline, "timeout")
 	return Done
 }
 
-// silence returns the response of an interaction that no one has answered by its
+// timeoutResponse returns the response of an interaction that no one has answered by its
 // deadline.
-func (t *Turn) silence() bridge.Response {
+func (t *Turn) timeoutResponse() bridge.Response {
 	r := bridge.Response{State: bridge.StateExpired, Annotations: map[string]bridge.Annotation{}}
 	i := t.Body
 	switch {
