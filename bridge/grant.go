@@ -124,3 +124,79 @@ func (i *Interaction) KeepHidden(was Interaction) {
 	i.GrantKey, i.Redacted, i.RedactedCommand = was.GrantKey, max(was.Redacted, i.Redacted), was.RedactedCommand || i.RedactedCommand
 	i.noteScopes()
 }
+
+// givesGrant reports whether an approval of an interaction with a scope can give
+// a grant.
+func givesGrant(i Interaction, s Scope) bool {
+	a := i.Approval
+	return a != nil && !a.AgentRemembers && i.GrantKey != "" && slices.Contains(a.Scopes, s)
+}
+
+// Given returns the grants that the approval of a record creates.
+func (r Record) Given() []Grant {
+	i := r.Interaction
+	if r.State != StateApproved || r.Response == nil || r.Response.Actor == nil || r.Response.Grant != "" || !givesGrant(i, r.Response.Scope) {
+		return nil
+	}
+	at := r.Response.At.UTC()
+	g := Grant{
+		Agent: i.Agent, Key: i.GrantKey, Actor: *r.Response.Actor, Origin: i.ID, Tool: i.Approval.Tool, Where: i.Approval.Where,
+		Route: i.Route, Quorum: i.Needs(), At: at, Routes: i.GrantRoutes, Confirm: i.Approval.Confirm, Risk: i.Risk,
+		Assurance: r.Response.Assurance,
+	}
+	longest := AlwaysGrantTTL
+	switch {
+	case r.Response.Scope == ScopeSession && i.Session != "":
+		g.Session, longest = i.Session, SessionGrantTTL
+	case r.Response.Scope != ScopeAlways:
+		return nil
+	}
+	g.Expires = at.Add(Ruling{GrantFor: i.GrantFor}.grantTTL(longest))
+	for _, v := range r.Votes {
+		if v.State == StateApproved {
+			g.Givers = append(g.Givers, v.Actor)
+		}
+	}
+	if len(g.Givers) == 0 {
+		g.Givers = []Actor{g.Actor}
+	}
+	covers := i.Coverage(r.Response.Scope)
+	if len(i.RuleGrants) == 0 {
+		g.Covers = covers[0]
+		return []Grant{g}
+	}
+	var out []Grant
+	for n, rule := range i.RuleGrants {
+		g.Key, g.Rule, g.Covers = i.RuleKey(rule), rule.Rule, covers[n]
+		out = append(out, g)
+	}
+	return out
+}
+
+// ID identifies the grant to people. It does not change when the grant is given
+// again.
+func (g Grant) ID() string {
+	sum := sha256.Sum256([]byte(g.Agent + "\x00" + g.Session + "\x00" + g.Key))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Words returns a text that states what the grant covers, when it ends, and who
+// gave it.
+func (g Grant) Words() string {
+	var givers []string
+	for _, a := range g.Givers {
+		givers = append(givers, readable(OneLine(a.Display())))
+	}
+	return g.Covers + " Given by " + strings.Join(givers, ", ") + " until " + g.Expires.UTC().Format("2006-01-02 15:04 UTC") + "."
+}
+
+// GrantIDs returns the IDs of grants, the newest grant first.
+func GrantIDs(all []Grant) []string {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Grant) int { return b.At.Compare(a.At) })
+	ids := make([]string, len(all))
+	for n, g := range all {
+		ids[n] = g.ID()
+	}
+	return ids
+}

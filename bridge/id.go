@@ -1,7 +1,11 @@
 package bridge
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -98,4 +102,18 @@ func Expand[T ~string](s string, ids []T) (T, error) {
 			WithHint("enter more characters of the ID")
 	}
 	return found[0], nil
+}
+
+// NewSecret returns a secret for a link.
+func NewSecret() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// HashText returns the SHA-256 hash of a text in hex. It is part of the key of
+// a note about a secret.
+func HashText(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
 }

@@ -1,6 +1,9 @@
 package bridge
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Completion is the result of an agent's tool after a response.
 type Completion struct {
@@ -100,3 +103,9 @@ type Record struct {
 // Over reports whether callers stop waiting, because the interaction is closed
 // or deferred.
 func (r Record) Over() bool { return r.State.Final() || !r.Queued.IsZero() }
+
+// Text returns the reference as JSON.
+func (r MessageRef) Text() string {
+	b, _ := json.Marshal(r) // three strings always marshal
+	return string(b)
+}
