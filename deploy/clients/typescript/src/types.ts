@@ -93,7 +93,7 @@ export interface Interaction {
   // Platforms and channels that show the request.
   destinations: Array<Record<string, unknown>>;
   // Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt, error, tool_name and questions, and
-  // of the tool, input, where and key of an approval.
+  // of the tool, where, key and input of an approval.
   digest: string;
   // Text above the questions, such as the reason why they are asked again. At most 3000 bytes.
   error?: string;

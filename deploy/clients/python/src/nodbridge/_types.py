@@ -101,7 +101,7 @@ class _Interaction(TypedDict):
     # Platforms and channels that show the request.
     destinations: List[Dict[str, Any]]
     # Hex SHA-256 over the canonical form (RFC 8785) of kind, prompt, error, tool_name and questions, and
-    # of the tool, input, where and key of an approval.
+    # of the tool, where, key and input of an approval.
     digest: str
     # ID of the request.
     id: str
