@@ -299,6 +299,32 @@ func TestReferenceOfClients(t *testing.T) {
 	}
 }
 
+// TestReferenceOfVerifier checks that the verifier of receipts covers the texts that
+// the table of texts says.
+func TestReferenceOfVerifier(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("verify/receipt.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, approval := coveredTexts()
+	want := string(raw)
+	for name, texts := range map[string][]string{"coveredTexts": own, "coveredOfApproval": approval} {
+		line := regexp.MustCompile(`(?m)^const ` + name + ` = .*$`)
+		if !line.MatchString(want) {
+			t.Errorf("deploy/verify/receipt.mjs has no line for %s", name)
+		}
+		want = line.ReplaceAllString(want, "const "+name+" = "+typescript.names(texts)+";")
+	}
+	if *update {
+		if err := os.WriteFile("verify/receipt.mjs", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(raw) {
+		t.Error("deploy/verify/receipt.mjs is out of date; run make reference")
+	}
+}
+
 // TestReferenceOfAsyncNod checks that the methods of AsyncNod are those of Nod.
 func TestReferenceOfAsyncNod(t *testing.T) {
 	t.Parallel()

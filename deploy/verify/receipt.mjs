@@ -114,12 +114,17 @@ const hash = (v) => sha256(canonical(v)).toString("hex");
 // covered copies those of the named texts that are not empty.
 const covered = (from, names) => Object.fromEntries(names.filter((f) => from[f]).map((f) => [f, from[f]]));
 
+// The texts of a request and of its approval that a decision covers, written
+// from the table of texts by make reference.
+const coveredTexts = ["prompt", "error", "tool_name"];
+const coveredOfApproval = ["tool", "where", "key"];
+
 // digest returns the digest of a request: of its kind, its questions, and the
 // texts and the input that a decision covers.
 export function digest({ kind, questions, approval, ...texts }) {
-  const payload = { kind, ...covered(texts, ["prompt", "error", "tool_name"]) };
+  const payload = { kind, ...covered(texts, coveredTexts) };
   if (questions?.length) payload.questions = questions;
-  if (approval) payload.approval = covered(approval, ["tool", "where", "key"]);
+  if (approval) payload.approval = covered(approval, coveredOfApproval);
   if ("input" in (approval || {})) payload.approval.input = approval.input;
   return hash(payload);
 }
