@@ -116,6 +116,34 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// TestFileOfSteps checks that the file of a form has every field that a step cannot
+// show, and is the same in each step.
+func TestFileOfSteps(t *testing.T) {
+	t.Parallel()
+	v := sample(t, "several")
+	q := &v.Record.Interaction.Questions[0]
+	q.Options = nil
+	for n := range 60 {
+		o := bridge.Option{Value: fmt.Sprint(n), Label: fmt.Sprintf("Region %d", n), Description: strings.Repeat("far ", 15) + fmt.Sprint("away ", n)}
+		q.Options = append(q.Options, o)
+	}
+	v.Record.Interaction.Prompt = strings.Repeat("a long report\n\n", 400)
+	first := build(t, atStep(v, 0)).File
+	if first == nil {
+		t.Fatal("no file")
+	}
+	for _, want := range []string{"for where?", "away 0", "away 59", "for what?", "for why?", "Frankfurt"} {
+		if !strings.Contains(string(first.Data), want) {
+			t.Errorf("the file has no %q", want)
+		}
+	}
+	for n := range v.Record.Interaction.Fields() {
+		if other := build(t, atStep(v, n)).File; other == nil || string(other.Data) != string(first.Data) {
+			t.Errorf("step %d has another file", n+1)
+		}
+	}
+}
+
 // TestRefused checks that an error names the newest feature that it is about.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -157,5 +185,18 @@ func cities(t *testing.T, page int) bridge.View {
 		q.Options = append(q.Options, bridge.Option{Value: fmt.Sprint(n), Label: fmt.Sprintf("City %d", n)})
 	}
 	v.Draft = &bridge.Draft{Page: page, Actor: bridge.Actor{Person: "Ana"}}
+	return v
+}
+
+// atStep returns a step of a form in which the earlier fields have their defaults,
+// or a text.
+func atStep(v bridge.View, step int) bridge.View {
+	d := bridge.Draft{Step: step, Actor: bridge.Actor{Person: "Ana"}, Answers: map[string]bridge.Answer{}}
+	for _, f := range v.Record.Interaction.Fields()[:step] {
+		if f.FreeText() {
+			d.Answers[f.ID] = bridge.TextAnswer("12")
+		}
+	}
+	v.Draft = &d
 	return v
 }

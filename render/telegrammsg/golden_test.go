@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -46,10 +47,21 @@ func TestCards(t *testing.T) {
 		b.Add("form-"+f.Name, p, nil)
 		accepted("form-"+f.Name, p.Message, map[string]any{"force_reply": true, "input_field_placeholder": p.Placeholder})
 	}
+	for _, name := range []string{"several", "form"} {
+		v := sample(t, name)
+		for n := range len(v.Record.Interaction.Fields()) + 1 {
+			message(fmt.Sprint(name, "-step-", n+1), build(t, atStep(v, n)), nil)
+		}
+	}
 	message("notification", telegrammsg.Preview(sample(t, "approval-votes")), nil)
 	for n := range 3 {
 		message(fmt.Sprint("page-", n+1), build(t, cities(t, n)), nil)
 	}
+	message("list", telegrammsg.Reply("2 requests:\n1. Use *bash* (5m left) https://t.me/c/1/2\n2. <Where>? (4m left)"), nil)
+	message("whisper", telegrammsg.Whisper("not yours"), nil)
+	message("offer", telegrammsg.Offer("Sign it.", "https://nod.example/sign"), nil)
+	message("reminder", telegrammsg.Reminder(bridge.Reminder{Users: []string{"7001", "7002"}, Names: []string{"Ana *Lima*"}, Text: "1 minute left"}), nil)
+	message("reminder-for-no-one", telegrammsg.Reminder(bridge.Reminder{Text: "1 minute left"}), nil)
 	collapsed := build(t, closedLong(t, 40))
 	message("collapsed", collapsed, nil)
 	message("collapsed-short", collapsed.Without(telegrammsg.LongQuotes), nil)

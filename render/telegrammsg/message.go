@@ -51,7 +51,7 @@ func Build(v bridge.View) (Message, error) {
 		if !whole && c.Whole {
 			full := c
 			if wizard(v) {
-				full = render.NewCard(v, listed) // all questions, not only the step of the wizard
+				full = render.NewCard(v.Unfinished(), listed) // every field and option, not only the step of the wizard
 			}
 			text := []byte(full.FullText())
 			if len(text) > maxFile {
