@@ -14,12 +14,6 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// webAPI serves the calls of bots.
-type webAPI struct {
-	*workspace
-	methods map[string]method
-}
-
 // method is a method of the Web API.
 type method struct {
 	token     string // required kind of token: bot, app, or any if empty
@@ -27,36 +21,35 @@ type method struct {
 	scope     string // required scope, which a fault can remove; no check if empty
 	channel   string // argument with the ID of a conversation; no check if empty
 	inChannel bool   // the bot must be in the channel
-	call      func(r *http.Request, args raw.Object) raw.Object
+	message   string // argument with the ID of a message in the conversation; no check if empty
+	needs     string // required argument
+	call      func(e *Emulator, args raw.Object) raw.Object
 }
 
-func newWebAPI(w *workspace, d *delivery) webAPI {
-	chat, views, people, channels, agents := chatAPI{w}, viewsAPI{w}, usersAPI{w}, conversationsAPI{w}, agentsAPI{w}
-	return webAPI{w, map[string]method{
-		"agents.sessions.rename":    {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", call: agents.rename},
-		"agents.sessions.setStatus": {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", call: agents.setStatus},
-		"api.test":                  {tier: tier4, call: people.test},
-		"apps.connections.open":     {token: "app", tier: tier3, call: d.connectionsOpen},
-		"auth.test":                 {token: "bot", tier: tierSpecial, call: people.authTest},
-		"bots.info":                 {token: "bot", tier: tier3, scope: "users:read", call: people.bot},
-		"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", call: chat.delete},
-		"chat.getPermalink":         {token: "bot", tier: tierSpecial, channel: "channel", call: chat.permalink},
-		"chat.postEphemeral":        {token: "bot", tier: tier4, scope: "chat:write", call: chat.postEphemeral},
-		"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: chat.postMessage},
-		"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", call: chat.update},
-		"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, channel: "channel", call: channels.history},
-		"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, channel: "channel", call: channels.info},
-		"conversations.list":        {token: "bot", tier: tier2, scope: "channels:read", call: channels.list},
-		"conversations.members":     {token: "bot", tier: tier4, scope: "channels:read", channel: "channel", call: channels.members},
-		"conversations.open":        {token: "bot", tier: tier3, scope: "im:write", call: channels.open},
-		"usergroups.users.list":     {token: "bot", tier: tier2, scope: "usergroups:read", call: people.group},
-		"users.info":                {token: "bot", tier: tier4, scope: "users:read", call: people.info},
-		"users.list":                {token: "bot", tier: tier2, scope: "users:read", call: people.list},
-		"views.open":                {token: "bot", tier: tier4, call: views.open},
-		"views.publish":             {token: "bot", tier: tier4, call: views.publish},
-		"views.push":                {token: "bot", tier: tier4, call: views.push},
-		"views.update":              {token: "bot", tier: tier4, call: views.update},
-	}}
+var methods = map[string]method{
+	"agents.sessions.rename":    {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", needs: "thread_ts", call: (*Emulator).rename},
+	"agents.sessions.setStatus": {token: "bot", tier: tier3, scope: "chat:write", channel: "channel_id", needs: "thread_ts", call: (*Emulator).setStatus},
+	"api.test":                  {tier: tier4, call: (*Emulator).apiTest},
+	"apps.connections.open":     {token: "app", tier: tier3, call: (*Emulator).connectionsOpen},
+	"auth.test":                 {token: "bot", tier: tierSpecial, call: (*Emulator).authTest},
+	"bots.info":                 {token: "bot", tier: tier3, scope: "users:read", call: (*Emulator).botsInfo},
+	"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", message: "ts", call: (*Emulator).chatDelete},
+	"chat.getPermalink":         {token: "bot", tier: tierSpecial, channel: "channel", message: "message_ts", call: (*Emulator).permalink},
+	"chat.postEphemeral":        {token: "bot", tier: tier4, scope: "chat:write", call: (*Emulator).postEphemeral},
+	"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: (*Emulator).postMessage},
+	"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", message: "ts", call: (*Emulator).chatUpdate},
+	"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, channel: "channel", call: (*Emulator).history},
+	"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, channel: "channel", call: (*Emulator).conversationInfo},
+	"conversations.list":        {token: "bot", tier: tier2, scope: "channels:read", call: (*Emulator).conversationList},
+	"conversations.members":     {token: "bot", tier: tier4, scope: "channels:read", channel: "channel", call: (*Emulator).members},
+	"conversations.open":        {token: "bot", tier: tier3, scope: "im:write", call: (*Emulator).conversationOpen},
+	"usergroups.users.list":     {token: "bot", tier: tier2, scope: "usergroups:read", call: (*Emulator).groupUsers},
+	"users.info":                {token: "bot", tier: tier4, scope: "users:read", call: (*Emulator).userInfo},
+	"users.list":                {token: "bot", tier: tier2, scope: "users:read", call: (*Emulator).userList},
+	"views.open":                {token: "bot", tier: tier4, needs: "trigger_id", call: (*Emulator).viewsOpen},
+	"views.publish":             {token: "bot", tier: tier4, needs: "user_id", call: (*Emulator).viewsPublish},
+	"views.push":                {token: "bot", tier: tier4, needs: "trigger_id", call: (*Emulator).viewsPush},
+	"views.update":              {token: "bot", tier: tier4, call: (*Emulator).viewsUpdate},
 }
 
 // granted lists the scopes of the app.
@@ -78,69 +71,89 @@ func invalidArguments(problems ...string) raw.Object {
 	return raw.Object{"error": "invalid_arguments", "response_metadata": raw.Object{"messages": problems}}
 }
 
-func (api webAPI) serve(rw http.ResponseWriter, r *http.Request) {
+func (e *Emulator) serve(rw http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("method")
 	limited := func(retry int) {
 		if retry > 0 {
 			rw.Header().Set("Retry-After", strconv.Itoa(retry))
 		}
-		raw.Write(rw, http.StatusTooManyRequests, raw.Object{"ok": false, "error": "ratelimited"})
+		answer(rw, http.StatusTooManyRequests, failure("ratelimited"))
 	}
 	failed := func(status int, code string) {
 		if code == "" {
-			raw.Write(rw, status, raw.Object{"ok": false, "error": "internal_error"})
+			answer(rw, status, failure("internal_error"))
 			return
 		}
-		raw.Write(rw, 200, raw.Object{"ok": false, "error": code, "warning": "superfluous_charset"})
+		answer(rw, 200, raw.Object{"error": code, "warning": "superfluous_charset"})
 	}
-	if rw = api.Misbehave(rw, r, name, limited, failed); rw == nil {
+	if rw = e.Misbehave(rw, r, name, limited, failed); rw == nil {
 		return
 	}
-	m, known := api.methods[name]
+	m, known := methods[name]
 	if !known {
-		raw.Write(rw, 200, raw.Object{"ok": false, "error": "unknown_method", "req_method": name})
+		answer(rw, 200, raw.Object{"error": "unknown_method", "req_method": name})
 		return
 	}
 	args, token, refused := arguments(r)
 	if refused == "" && m.token != "" {
-		refused = api.authorize(m.token, token)
+		refused = e.authorize(m.token, token)
 	}
 	if refused != "" {
-		raw.Write(rw, 200, raw.Object{"ok": false, "error": refused})
+		answer(rw, 200, failure(refused))
 		return
 	}
-	if wait := api.pace(name, m.tier, args); wait > 0 {
+	if wait := e.pace(name, m.tier, args); wait > 0 {
 		limited(wait)
 		return
 	}
-	if answer := api.barred(name, m, args); answer != nil {
-		raw.Write(rw, 200, answer)
+	if barred := e.barred(name, m, args); barred != nil {
+		answer(rw, 200, barred)
 		return
 	}
-	rw.Header().Set("X-OAuth-Scopes", api.scopes())
-	accepted := api.Recorder.Watch(Name, name, args)
-	api.damage(name, args)
-	api.Lock()
-	answer := failure("channel_not_found")
-	if m.channel == "" || api.Chats[raw.Str(args, m.channel)] != nil {
-		answer = m.call(r, args)
+	rw.Header().Set("X-OAuth-Scopes", e.scopes())
+	accepted := e.Recorder.Watch(Name, name, args)
+	e.damage(name, args)
+	e.Lock()
+	result := e.found(m, args)
+	if result == nil {
+		result = m.call(e, args)
 	}
-	api.Unlock()
-	if answer["ok"] == nil {
-		answer["ok"] = answer["error"] == nil
+	e.Unlock()
+	if result["error"] == nil {
+		result["ok"] = true
+		accepted(result)
 	}
-	if answer["ok"] == true {
-		accepted(answer)
-	}
-	raw.Write(rw, 200, answer)
+	answer(rw, 200, result)
 	core.Lose(rw)
 }
 
-func (api webAPI) authorize(kind, token string) string {
+// answer writes the answer to a call, which is an error if it has the field
+// error.
+func answer(rw http.ResponseWriter, status int, result raw.Object) {
+	result["ok"] = result["error"] == nil
+	raw.Write(rw, status, result)
+}
+
+// found returns the error for a call whose arguments name nothing that exists,
+// or nil.
+func (e *Emulator) found(m method, args raw.Object) raw.Object {
+	c := e.Chats[raw.Str(args, m.channel)]
+	switch {
+	case m.channel != "" && c == nil:
+		return failure("channel_not_found")
+	case m.message != "" && c.Message(raw.Str(args, m.message)) == nil:
+		return failure("message_not_found")
+	case m.needs != "" && raw.Str(args, m.needs) == "":
+		return missing(m.needs)
+	}
+	return nil
+}
+
+func (e *Emulator) authorize(kind, token string) string {
 	if token == "" {
 		return "not_authed"
 	}
-	if api.Has("revoke") {
+	if e.Has("revoke") {
 		return "token_revoked"
 	}
 	switch {
@@ -153,16 +166,16 @@ func (api webAPI) authorize(kind, token string) string {
 }
 
 // pace returns the number of seconds that a caller must wait, or 0.
-func (api webAPI) pace(name string, t tier, args raw.Object) int {
-	api.Lock()
-	defer api.Unlock()
+func (e *Emulator) pace(name string, t tier, args raw.Object) int {
+	e.Lock()
+	defer e.Unlock()
 	key := "slack " + name
 	wait := time.Duration(0)
 	if name == "chat.postMessage" {
-		wait = api.Limits.TakeIn(key, maxPosts, time.Minute)
+		wait = e.Limits.TakeIn(key, maxPosts, time.Minute)
 		key += " " + raw.Str(args, "channel")
 	}
-	if wait = max(wait, api.Limits.Take(key, t.rate, t.burst)); wait > 0 {
+	if wait = max(wait, e.Limits.Take(key, t.rate, t.burst)); wait > 0 {
 		return int(wait.Seconds()) + 1
 	}
 	return 0
@@ -170,28 +183,28 @@ func (api webAPI) pace(name string, t tier, args raw.Object) int {
 
 // barred returns the error for a bot that lacks a scope or is not in a channel,
 // or nil.
-func (api webAPI) barred(name string, m method, args raw.Object) raw.Object {
-	if m.scope != "" && api.Fault(m.scope, "missing_scope") != nil {
-		return raw.Object{"ok": false, "error": "missing_scope", "needed": m.scope, "provided": api.scopes()}
+func (e *Emulator) barred(name string, m method, args raw.Object) raw.Object {
+	if m.scope != "" && e.Fault(m.scope, "missing_scope") != nil {
+		return raw.Object{"error": "missing_scope", "needed": m.scope, "provided": e.scopes()}
 	}
-	if strings.HasPrefix(name, "agents.sessions.") && api.Has("no_agent") {
+	if strings.HasPrefix(name, "agents.sessions.") && e.Has("no_agent") {
 		return failure("not_agent_app")
 	}
-	if !m.inChannel || !api.Has("absent") {
+	if !m.inChannel || !e.Has("absent") {
 		return nil
 	}
 	if name == "conversations.info" {
 		channel := raw.Object{"id": raw.Str(args, "channel"), "name": "deploys", "is_member": false, "is_im": false}
-		return raw.Object{"ok": true, "channel": channel}
+		return raw.Object{"channel": channel}
 	}
-	return raw.Object{"ok": false, "error": "not_in_channel"}
+	return failure("not_in_channel")
 }
 
 // scopes returns the scopes of the bot token in the format of the header.
-func (api webAPI) scopes() string {
+func (e *Emulator) scopes() string {
 	var have []string
 	for _, scope := range granted {
-		if api.Fault(scope, "missing_scope") == nil {
+		if e.Fault(scope, "missing_scope") == nil {
 			have = append(have, scope)
 		}
 	}
@@ -199,7 +212,7 @@ func (api webAPI) scopes() string {
 }
 
 // damage applies the faults that lose content without an error.
-func (api webAPI) damage(name string, args raw.Object) {
+func (e *Emulator) damage(name string, args raw.Object) {
 	if v := raw.Sub(args, "view"); v != nil {
 		args = v
 	}
@@ -207,10 +220,10 @@ func (api webAPI) damage(name string, args raw.Object) {
 	if !ok {
 		return
 	}
-	if api.Fault(name, "truncate") != nil {
+	if e.Fault(name, "truncate") != nil {
 		args["blocks"] = core.Truncated(blocks)
 	}
-	if api.Fault(name, "strip") != nil {
+	if e.Fault(name, "strip") != nil {
 		args["blocks"] = slices.DeleteFunc(blocks, func(b any) bool {
 			o, _ := b.(raw.Object)
 			return raw.Str(o, "type") == "rich_text"

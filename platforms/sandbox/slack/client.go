@@ -4,23 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// client is the Slack client of the members. It turns their actions into
-// payloads for the app.
-type client struct {
-	*workspace
-	delivery *delivery
+// payload returns the fields that all payloads about a member have. The caller
+// holds the lock.
+func (e *Emulator) payload(kind string, m core.Account) raw.Object {
+	user := raw.Object{"id": m.ID, "username": m.Key, "name": m.Name, "team_id": e.teamOf(m)}
+	return raw.Object{
+		"type": kind, "user": user, "api_app_id": app, "token": "deprecated",
+		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
+	}
 }
 
-// userJSON describes a member in a payload. The caller holds the lock.
-func (w *workspace) userJSON(m core.Account) raw.Object {
-	return raw.Object{"id": m.ID, "username": m.Key, "name": m.Name, "team_id": w.teamOf(m)}
-}
+// input identifies an element for a member: on a message, by its channel and
+// timestamp, or on a view. Clients keep the entered value while the IDs of the
+// block and the element stay the same.
+type input struct{ user, on, key string }
 
 // A stage is the surface that a member uses: a message, a modal or a Home tab.
 type stage struct {
@@ -33,21 +37,21 @@ type stage struct {
 }
 
 // stage finds the surface of an action.
-func (cl client) stage(m core.Account, a core.Action) (stage, error) {
+func (e *Emulator) stage(m core.Account, a core.Action) (stage, error) {
 	if a.View != "" {
-		v := cl.find(a.View)
+		v := e.find(a.View)
 		if v == nil || v.User != m.ID {
-			return stage{}, cl.Errorf("no view %q is open for %s", a.View, m.Key)
+			return stage{}, e.Errorf("no view %q is open for %s", a.View, m.Key)
 		}
 		return stage{input: input{m.ID, v.ID, ""}, blocks: raw.Objects(v.View, "blocks"), view: v}, nil
 	}
-	c := cl.Chats[a.Channel]
+	c := e.Chats[a.Channel]
 	if c == nil {
-		return stage{}, cl.Errorf("no channel %q", a.Channel)
+		return stage{}, e.Errorf("no channel %q", a.Channel)
 	}
 	msg := c.Seen(a.Message, m.ID)
 	if msg == nil {
-		return stage{}, cl.Errorf("no message %q in %s", a.Message, a.Channel)
+		return stage{}, e.Errorf("no message %q in %s", a.Message, a.Channel)
 	}
 	return stage{
 		input: input{m.ID, c.ID + "/" + a.Message, ""}, blocks: raw.Objects(msg, "blocks"),
@@ -55,111 +59,74 @@ func (cl client) stage(m core.Account, a core.Action) (stage, error) {
 	}, nil
 }
 
-// remember stores the values that a member enters. It returns an error if the
-// client does not let the member enter them.
-func (cl client) remember(s stage, values map[string][]string) error {
-	if _, err := cl.state(slots(s.blocks), values, cl.choicesOf(s.input)); err != nil {
-		return err
+// filled stores the values that a member enters, and returns the state of the
+// inputs of the stage. It returns an error if the client does not let the
+// member enter them. An earlier value counts if its input still accepts it.
+func (e *Emulator) filled(s stage, values map[string][]string) (raw.Object, error) {
+	all := slots(s.blocks)
+	if _, err := e.state(all, values, s.input); err != nil {
+		return nil, err
 	}
 	for key, v := range values {
 		s.key = key
-		cl.entered[s.input] = v
+		e.entered[s.input] = v
 	}
-	return nil
-}
-
-// values returns the state of the inputs of a stage. A value that a member
-// entered counts if its input still accepts it.
-func (cl client) values(s stage) (raw.Object, error) {
 	given := map[string][]string{}
-	all := slots(s.blocks)
 	for _, in := range all {
 		s.key = in.key
-		v, ok := cl.entered[s.input]
-		if !ok {
-			continue
-		}
-		if _, err := cl.elementState(in.element, v, true, cl.choicesOf(s.input)(in)); err == nil {
-			given[in.key] = v
+		if v, ok := e.entered[s.input]; ok {
+			if _, err := e.elementState(in.element, v, e.choices(in, s.input)); err == nil {
+				given[in.key] = v
+			}
 		}
 	}
-	return cl.state(all, given, cl.choicesOf(s.input))
+	return e.state(all, given, s.input)
 }
 
 // enter fills inputs. The next click of the member sends them.
-func (cl client) enter(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
-	if err := cl.suggest(ctx, m, a); err != nil {
-		return core.Reaction{}, err
-	}
-	cl.Lock()
-	defer cl.Unlock()
-	s, err := cl.stage(m, a)
+func (e *Emulator) enter(m core.Account, a core.Action) (deed, error) {
+	s, err := e.stage(m, a)
 	if err == nil {
-		err = cl.remember(s, a.Values)
+		_, err = e.filled(s, a.Values)
 	}
-	return core.Reaction{OK: err == nil}, err
+	return deed{}, err
 }
 
 // press clicks a button, or changes an element that sends each change.
-func (cl client) press(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
-	if err := cl.suggest(ctx, m, a); err != nil {
-		return core.Reaction{}, err
-	}
-	cl.Lock()
-	payload, err := cl.blockActions(m, a)
-	cl.Unlock()
+func (e *Emulator) press(m core.Account, a core.Action) (deed, error) {
+	s, err := e.stage(m, a)
 	if err != nil {
-		return core.Reaction{}, err
-	}
-	if _, err := cl.delivery.deliver(ctx, payload); err != nil {
-		return core.Reaction{Warning: "This app responded with an error: " + err.Error()}, nil
-	}
-	cl.Lock()
-	defer cl.Unlock()
-	r := core.Reaction{OK: true}
-	if top := cl.top(m.ID); top != nil && cl.triggers[raw.Str(payload, "trigger_id")].used {
-		r.Modal = top.ID
-	}
-	return r, nil
-}
-
-// payload returns the fields that all payloads about a member have. The caller
-// holds the lock.
-func (cl client) payload(kind string, m core.Account) raw.Object {
-	return raw.Object{
-		"type": kind, "user": cl.userJSON(m), "api_app_id": app, "token": "deprecated",
-		"team": raw.Object{"id": team, "domain": "sandbox"}, "enterprise": nil, "is_enterprise_install": false,
-	}
-}
-
-func (cl client) blockActions(m core.Account, a core.Action) (raw.Object, error) {
-	s, err := cl.stage(m, a)
-	if err != nil {
-		return nil, err
+		return deed{}, err
 	}
 	found, ok := findControl(s.blocks, a.Control)
 	if !ok {
-		return nil, cl.Errorf("no control %q on %s", a.Control, s.on)
+		return deed{}, e.Errorf("no control %q on %s", a.Control, s.on)
 	}
 	given := maps.Clone(a.Values)
 	if option := found.option(given); option != nil {
 		delete(given, raw.Str(found.block, "block_id")) // the chosen option of a menu that keeps no state
 	}
-	if err := cl.remember(s, given); err != nil {
-		return nil, err
-	}
-	values, err := cl.values(s)
+	values, err := e.filled(s, given)
 	if err != nil {
-		return nil, err
+		return deed{}, err
 	}
-	payload := cl.payload("block_actions", m)
-	payload["trigger_id"], payload["actions"] = cl.trigger(m.ID), []any{found.action(cl.stamp(), values, a.Values)}
-	cl.describe(payload, m, s, values)
-	return payload, nil
+	payload, trigger := e.payload("block_actions", m), e.trigger(m.ID)
+	payload["trigger_id"], payload["actions"] = trigger, []any{found.action(e.stamp(), values, a.Values)}
+	e.describe(payload, m, s, values)
+	return deed{[]raw.Object{payload}, func(_ json.RawMessage, err error) core.Reaction {
+		if err != nil {
+			return core.Reaction{Warning: "This app responded with an error: " + err.Error()}
+		}
+		r := core.Reaction{OK: true}
+		if e.triggers[trigger].used {
+			r.Modal = e.shown(m)
+		}
+		return r
+	}}, nil
 }
 
 // describe adds the clicked surface to a payload.
-func (cl client) describe(payload raw.Object, m core.Account, s stage, values raw.Object) {
+func (e *Emulator) describe(payload raw.Object, m core.Account, s stage, values raw.Object) {
 	if s.view != nil {
 		payload["container"] = raw.Object{"type": "view", "view_id": s.view.ID}
 		payload["view"] = s.view.json(values)
@@ -172,7 +139,7 @@ func (cl client) describe(payload raw.Object, m core.Account, s stage, values ra
 	}
 	payload["container"], payload["channel"] = container, raw.Object{"id": s.channel.ID, "name": s.channel.Name}
 	payload["state"] = raw.Object{"values": values}
-	payload["response_url"] = cl.newURL(m.ID, s.channel.ID, ts)
+	payload["response_url"] = e.newURL(m.ID, s.channel.ID, ts)
 	if !s.private { // Slack does not include ephemeral messages
 		payload["message"] = raw.Copy(s.message)
 	}
@@ -181,29 +148,29 @@ func (cl client) describe(payload raw.Object, m core.Account, s stage, values ra
 // suggest asks the app for the options of external selects, like a client while
 // a member types. The entered text chooses the option with that value or that
 // label, or otherwise the first option.
-func (cl client) suggest(ctx context.Context, m core.Account, a core.Action) error {
-	cl.Lock()
-	s, err := cl.stage(m, a)
+func (e *Emulator) suggest(ctx context.Context, m core.Account, a core.Action) error {
+	e.Lock()
+	s, _ := e.stage(m, a) // the action itself returns the error
 	all := slots(s.blocks)
-	cl.Unlock()
-	if err != nil {
-		return err
-	}
+	e.Unlock()
 	for _, in := range all {
-		if !strings.Contains(raw.Str(in.element, "type"), "external") {
+		if !in.external() {
 			continue
 		}
 		for n, text := range a.Values[in.key] {
-			options, err := cl.suggestions(ctx, m, s, in, text)
+			options, err := e.suggestions(ctx, m, s, in, text)
 			if err != nil {
 				return err
 			}
-			cl.Lock()
+			e.Lock()
 			s.key = in.key
-			cl.suggested[s.input] = append(cl.suggested[s.input], options...)
-			cl.Unlock()
-			if best := closest(options, text); best != "" {
-				a.Values[in.key][n] = best
+			e.suggested[s.input] = append(e.suggested[s.input], options...)
+			e.Unlock()
+			chosen := slices.IndexFunc(options, func(o raw.Object) bool {
+				return raw.Str(o, "value") == text || raw.Str(raw.Sub(o, "text"), "text") == text
+			})
+			if len(options) > 0 {
+				a.Values[in.key][n] = raw.Str(options[max(chosen, 0)], "value")
 			}
 		}
 	}
@@ -211,41 +178,129 @@ func (cl client) suggest(ctx context.Context, m core.Account, a core.Action) err
 }
 
 // suggestions asks the app for the options that match a text.
-func (cl client) suggestions(ctx context.Context, m core.Account, s stage, in slot, text string) ([]raw.Object, error) {
-	cl.Lock()
-	payload := cl.payload("block_suggestion", m)
+func (e *Emulator) suggestions(ctx context.Context, m core.Account, s stage, in control, text string) ([]raw.Object, error) {
+	e.Lock()
+	payload := e.payload("block_suggestion", m)
 	payload["action_id"], payload["block_id"], payload["value"] = raw.Str(in.element, "action_id"), raw.Str(in.block, "block_id"), text
-	cl.describe(payload, m, s, raw.Object{})
+	e.describe(payload, m, s, raw.Object{})
 	delete(payload, "response_url")
 	delete(payload, "state")
-	cl.Unlock()
-	body, err := cl.delivery.deliver(ctx, payload)
-	if err != nil {
-		return nil, cl.Errorf("no options: %w", err)
-	}
+	e.Unlock()
+	body, err := e.deliver(ctx, payload)
 	var answer raw.Object
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, cl.Errorf("no options: %w", err)
+	if err == nil {
+		err = json.Unmarshal(body, &answer)
+	}
+	if err != nil {
+		return nil, e.Errorf("no options: %w", err)
 	}
 	answer["type"] = "external_select"
 	c := checker{}
 	if manyChoices(&c, "", answer); len(c.problems) > 0 && len(core.Options(answer)) > 0 {
-		return nil, cl.Errorf("bad options: %s", strings.Join(c.problems, "; "))
+		return nil, e.Errorf("bad options: %s", strings.Join(c.problems, "; "))
 	}
 	return core.Options(answer), nil
 }
 
-// closest returns the value of the option that a text refers to, or "".
-func closest(options []raw.Object, text string) string {
-	best := ""
-	for _, o := range options {
-		value, label := raw.Str(o, "value"), raw.Str(raw.Sub(o, "text"), "text")
-		if value == text || label == text {
-			return value
+// closeAll is the text of the action that closes all modals, like the X. The
+// close button at the bottom returns to the previous modal.
+const closeAll = "all"
+
+// close closes a modal. The app learns of it if it has requested that.
+func (e *Emulator) close(m core.Account, a core.Action) (deed, error) {
+	v := e.find(a.View)
+	if v == nil || v.User != m.ID || raw.Str(v.View, "type") != "modal" {
+		return deed{}, e.Errorf("no view %q is open for %s", a.View, m.Key)
+	}
+	all := a.Text == closeAll || v.View["clear_on_close"] == true
+	if all {
+		v = e.stacks[m.ID][0]
+	}
+	payload := e.payload("view_closed", m)
+	payload["view"], payload["is_cleared"] = v.json(nil), all
+	e.pop(v)
+	e.Touch()
+	r := core.Reaction{OK: true, Modal: e.shown(m)}
+	d := deed{react: func(json.RawMessage, error) core.Reaction { return r }} // the member does not notice a failure
+	if v.View["notify_on_close"] == true {
+		d.sends = []raw.Object{payload}
+	}
+	return d, nil
+}
+
+// submit submits a modal, unless the client itself finds errors.
+func (e *Emulator) submit(m core.Account, a core.Action) (deed, error) {
+	v := e.top(m.ID)
+	if v == nil || v.ID != a.View {
+		return deed{}, e.Errorf("no view %q is open for %s", a.View, m.Key)
+	}
+	s, err := e.stage(m, a)
+	if err != nil {
+		return deed{}, err
+	}
+	values, err := e.filled(s, a.Values)
+	if err != nil {
+		return deed{}, err
+	}
+	if errs := clientErrors(s.blocks, values); len(errs) > 0 {
+		return deed{react: func(json.RawMessage, error) core.Reaction { return core.Reaction{Errors: errs} }}, nil
+	}
+	payload := e.payload("view_submission", m)
+	payload["trigger_id"], payload["view"], payload["response_urls"] = e.trigger(m.ID), v.json(values), []any{}
+	return deed{[]raw.Object{payload}, func(answer json.RawMessage, err error) core.Reaction {
+		if err != nil {
+			return core.Reaction{Warning: trouble + " (" + err.Error() + ")"}
 		}
-		if best == "" {
-			best = value
+		return e.answered(m, v, answer)
+	}}, nil
+}
+
+const trouble = "We had some trouble connecting. Try again?"
+
+// answered applies the app's response to a view submission.
+func (e *Emulator) answered(m core.Account, v *view, body json.RawMessage) core.Reaction {
+	var a struct {
+		Action string            `json:"response_action"`
+		Errors map[string]string `json:"errors"`
+		View   raw.Object        `json:"view"`
+	}
+	if len(body) > 0 && json.Unmarshal(body, &a) != nil {
+		return core.Reaction{Warning: trouble}
+	}
+	defer e.Touch()
+	switch a.Action {
+	case "errors":
+		return v.refuse(a.Errors)
+	case "update", "push":
+		if problems := checkView(a.View, "modal"); len(problems) > 0 {
+			return core.Reaction{Warning: trouble + " " + strings.Join(problems, "; ")}
+		}
+		if a.Action == "update" {
+			v.replace(a.View)
+		} else if e.push(m.ID, a.View) == nil {
+			return core.Reaction{Warning: trouble + " push_limit_reached"}
+		}
+	case "":
+		e.pop(v)
+	case "clear":
+		delete(e.stacks, m.ID)
+	default:
+		return core.Reaction{Warning: trouble}
+	}
+	return core.Reaction{OK: true, Modal: e.shown(m)}
+}
+
+// refuse shows errors at the inputs of a view. The client accepts no other
+// keys.
+func (v *view) refuse(errs map[string]string) core.Reaction {
+	for id := range errs {
+		known := slices.ContainsFunc(raw.Objects(v.View, "blocks"), func(o raw.Object) bool {
+			return raw.Str(o, "block_id") == id && raw.Str(o, "type") == "input"
+		})
+		if !known {
+			return core.Reaction{Warning: trouble}
 		}
 	}
-	return best
+	v.Errors = errs
+	return core.Reaction{Errors: errs}
 }

@@ -2,7 +2,6 @@ package slack
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,9 +9,6 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
-
-// conversationsAPI has the methods conversations.*.
-type conversationsAPI struct{ *workspace }
 
 func conversationJSON(c *core.Chat) raw.Object {
 	im := c.User != ""
@@ -28,21 +24,21 @@ func conversationJSON(c *core.Chat) raw.Object {
 	return out
 }
 
-func (api conversationsAPI) info(_ *http.Request, a raw.Object) raw.Object {
-	return raw.Object{"channel": conversationJSON(api.Chats[raw.Str(a, "channel")])}
+func (e *Emulator) conversationInfo(a raw.Object) raw.Object {
+	return raw.Object{"channel": conversationJSON(e.Chats[raw.Str(a, "channel")])}
 }
 
-func (api conversationsAPI) open(_ *http.Request, a raw.Object) raw.Object {
-	if id := raw.Str(a, "channel"); api.Chats[id] != nil {
-		return api.info(nil, a)
+func (e *Emulator) conversationOpen(a raw.Object) raw.Object {
+	if id := raw.Str(a, "channel"); e.Chats[id] != nil {
+		return e.conversationInfo(a)
 	} else if id != "" {
 		return failure("channel_not_found")
 	}
 	user, _, _ := strings.Cut(raw.Str(a, "users"), ",")
-	if _, known := api.ByID(user); !known {
+	if _, known := e.ByID(user); !known {
 		return failure("user_not_found")
 	}
-	c := api.direct(user)
+	c := e.direct(user)
 	if yes(a, "return_im") {
 		return raw.Object{"channel": conversationJSON(c)}
 	}
@@ -50,29 +46,29 @@ func (api conversationsAPI) open(_ *http.Request, a raw.Object) raw.Object {
 }
 
 // list lists the conversations of the requested types.
-func (api conversationsAPI) list(_ *http.Request, a raw.Object) raw.Object {
+func (e *Emulator) conversationList(a raw.Object) raw.Object {
 	types := raw.Str(a, "types")
 	if types == "" {
 		types = "public_channel"
 	}
 	var out []any
-	for _, id := range slices.Sorted(maps.Keys(api.Chats)) {
+	for _, id := range slices.Sorted(maps.Keys(e.Chats)) {
 		kind := "public_channel"
-		if api.Chats[id].User != "" {
+		if e.Chats[id].User != "" {
 			kind = "im"
 		}
 		if slices.Contains(strings.Split(types, ","), kind) {
-			out = append(out, conversationJSON(api.Chats[id]))
+			out = append(out, conversationJSON(e.Chats[id]))
 		}
 	}
 	return paged(a, "channels", out, maxHistory)
 }
 
-func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")]
+func (e *Emulator) members(a raw.Object) raw.Object {
+	c := e.Chats[raw.Str(a, "channel")]
 	var out []any
-	for _, m := range api.Members {
-		if (c.User == "" || c.User == m.ID) && !slices.Contains(api.Named("not_member"), m.ID) {
+	for _, m := range e.Members {
+		if (c.User == "" || c.User == m.ID) && !slices.Contains(e.Named("not_member"), m.ID) {
 			out = append(out, m.ID)
 		}
 	}
@@ -81,8 +77,8 @@ func (api conversationsAPI) members(_ *http.Request, a raw.Object) raw.Object {
 
 // history returns the messages of a channel, newest first, without the replies
 // in threads.
-func (api conversationsAPI) history(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")]
+func (e *Emulator) history(a raw.Object) raw.Object {
+	c := e.Chats[raw.Str(a, "channel")]
 	var out []any
 	for _, m := range slices.Backward(c.Messages) {
 		if shownInChannel(m) && within(a, raw.Str(m, "ts")) {
@@ -151,4 +147,62 @@ func paged(a raw.Object, name string, all []any, limit int) raw.Object {
 	return raw.Object{
 		name: append([]any{}, all[from:to]...), "has_more": next != "", "response_metadata": raw.Object{"next_cursor": next},
 	}
+}
+
+// SessionState is a session of an agent. While its status is processing,
+// members see a button that stops it.
+type SessionState struct {
+	Channel string `json:"channel"`
+	Thread  string `json:"thread_ts"`
+	Status  string `json:"status"`
+	Title   string `json:"title,omitempty"`
+}
+
+// place returns the session of a call and its key. The session is nil if it
+// does not exist yet.
+func (e *Emulator) place(a raw.Object) (key string, s *SessionState, bad raw.Object) {
+	c, thread := e.Chats[raw.Str(a, "channel_id")], raw.Str(a, "thread_ts")
+	if c.Message(thread) == nil {
+		return "", nil, failure("thread_not_found")
+	}
+	key = c.ID + " " + thread
+	return key, e.sessions[key], nil
+}
+
+func (e *Emulator) setStatus(a raw.Object) raw.Object {
+	status, title := raw.Str(a, "status"), raw.Str(a, "title")
+	if !slices.Contains([]string{"active", "processing", "suspended", "closed"}, status) || units(title) > maxSessionTitle {
+		return invalidArguments("[ERROR] invalid status or title [json-pointer:/status]")
+	}
+	key, s, bad := e.place(a)
+	if bad != nil {
+		return bad
+	}
+	if _, known := e.ByID(raw.Str(a, "initiator_user_id")); a["initiator_user_id"] != nil && !known {
+		return failure("user_not_found")
+	}
+	if s == nil {
+		s = &SessionState{Channel: raw.Str(a, "channel_id"), Thread: raw.Str(a, "thread_ts"), Title: title}
+		e.sessions[key] = s
+	}
+	s.Status = status
+	e.Touch()
+	return raw.Object{"status": s.Status, "agent_status": s.Status, "title": s.Title}
+}
+
+func (e *Emulator) rename(a raw.Object) raw.Object {
+	title := raw.Str(a, "title")
+	if title == "" || units(title) > maxSessionTitle {
+		return invalidArguments("[ERROR] must be 1 to 200 characters [json-pointer:/title]")
+	}
+	_, s, bad := e.place(a)
+	switch {
+	case bad != nil:
+		return bad
+	case s == nil:
+		return failure("not_authorized")
+	}
+	s.Title = title
+	e.Touch()
+	return raw.Object{"title": s.Title}
 }

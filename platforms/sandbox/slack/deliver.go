@@ -16,36 +16,23 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// delivery sends payloads to the app, through Socket Mode or to its URL.
-type delivery struct {
-	*core.Base
-	url     string
-	sockets map[*socket]bool
-	tickets map[string]bool // tickets for sockets that may be opened
-	turn    int             // selects the socket for the next payload
-}
-
-func newDelivery(w *workspace, url string) *delivery {
-	return &delivery{Base: w.Base, url: url, sockets: map[*socket]bool{}, tickets: map[string]bool{}}
-}
-
 // deliver sends a payload to the app and returns its answer within 3 seconds.
-func (d *delivery) deliver(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
-	times, err := d.Event(ctx, "event_drop", "mute")
+func (e *Emulator) deliver(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+	times, err := e.Event(ctx, "event_drop", "mute")
 	if err != nil {
 		return nil, err
 	}
-	send := d.overSocket
-	if d.url != "" {
-		send = d.overHTTP
+	send := e.overSocket
+	if e.url != "" {
+		send = e.overHTTP
 	}
-	ctx, cancel := d.Clock.WithTimeout(ctx, answerWithin)
+	ctx, cancel := e.Clock.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	kind := raw.Str(payload, "type") + raw.Str(payload, "command")
-	d.Recorder.Note(core.ToBot, Name, kind, payload)
+	e.Recorder.Note(core.ToBot, Name, kind, payload)
 	answer, err := send(ctx, payload)
 	if err == nil && len(answer) > 0 {
-		d.Recorder.Note(core.ToService, Name, kind, answer)
+		e.Recorder.Note(core.ToService, Name, kind, answer)
 	}
 	for range times - 1 {
 		_, _ = send(ctx, payload) // only its effect matters
@@ -63,7 +50,7 @@ func Sign(h http.Header, secret string, at time.Time, body []byte) {
 	h.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
 }
 
-func (d *delivery) overHTTP(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+func (e *Emulator) overHTTP(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
 	encoded, err := json.Marshal(payload)
 	if err != nil {
 		return nil, err
@@ -81,7 +68,7 @@ func (d *delivery) overHTTP(ctx context.Context, payload raw.Object) (json.RawMe
 	}
 	header := http.Header{"Content-Type": {kind}}
 	Sign(header, SigningSecret, time.Now(), body)
-	resp, answer, err := d.Post(ctx, d.url, header, body)
+	resp, answer, err := e.Post(ctx, e.url, header, body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = errors.New("HTTP " + resp.Status)
 	}

@@ -1,7 +1,7 @@
 package slack
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +11,26 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// elements returns the elements of a block, including its accessory.
-func elements(b raw.Object) []raw.Object {
+// A control is an interactive element. If the element is a menu that keeps no
+// state, a control may be a single item of the menu.
+type control struct {
+	id, label      string
+	key            string // identifies an element that keeps a member's input
+	block, element raw.Object
+	item           raw.Object // option or feedback button
+}
+
+// kind returns the kind of the element.
+func (c control) kind() kind { return elements[raw.Str(c.element, "type")] }
+
+// external reports whether the app suggests the options of the element.
+func (c control) external() bool { return strings.Contains(raw.Str(c.element, "type"), "external") }
+
+// interactive reports whether elements of a kind send clicks.
+func (k kind) interactive() bool { _, has := k.shape["action_id"]; return has }
+
+// inBlock returns the elements of a block, including its accessory.
+func inBlock(b raw.Object) []raw.Object {
 	out := raw.Objects(b, "elements")
 	for _, name := range []string{"element", "accessory"} {
 		if e := raw.Sub(b, name); e != nil {
@@ -22,63 +40,158 @@ func elements(b raw.Object) []raw.Object {
 	return out
 }
 
-// stateKinds maps the elements that keep a member's input to two fields: the
-// field of the initial value, and the field of the state. The state of an
-// element with a plural field is a list.
-var stateKinds = map[string][2]string{
-	"plain_text_input": {"initial_value", "value"}, "number_input": {"initial_value", "value"},
-	"email_text_input": {"initial_value", "value"}, "url_text_input": {"initial_value", "value"},
-	"rich_text_input": {"initial_value", "rich_text_value"}, "file_input": {"", "files"},
-	"datepicker": {"initial_date", "selected_date"}, "timepicker": {"initial_time", "selected_time"},
-	"datetimepicker": {"initial_date_time", "selected_date_time"},
-	"static_select":  {"initial_option", "selected_option"}, "multi_static_select": {"initial_options", "selected_options"},
-	"external_select": {"initial_option", "selected_option"}, "multi_external_select": {"initial_options", "selected_options"},
-	"radio_buttons": {"initial_option", "selected_option"}, "checkboxes": {"initial_options", "selected_options"},
-	"users_select": {"initial_user", "selected_user"}, "multi_users_select": {"initial_users", "selected_users"},
-	"conversations_select":       {"initial_conversation", "selected_conversation"},
-	"multi_conversations_select": {"initial_conversations", "selected_conversations"},
-	"channels_select":            {"initial_channel", "selected_channel"},
-	"multi_channels_select":      {"initial_channels", "selected_channels"},
-}
-
-// A slot is an element that keeps a member's input. Its key is the ID of its
-// block. If the block has several such elements, the key also has the action
+// controls lists the interactive elements of blocks. The ID of a control is its
+// action ID. If several controls have the same action ID, the ID of the block
+// precedes it. The key of an element that keeps a member's input is the ID of
+// its block. If the block has several such elements, the key also has the action
 // ID.
-type slot struct {
-	key     string
-	block   raw.Object
-	element raw.Object
+func controls(blocks []raw.Object) []control {
+	var out []control
+	same, inputs := map[string]int{}, map[string]int{}
+	for _, b := range blocks {
+		for _, e := range inBlock(b) {
+			c := control{id: raw.Str(e, "action_id"), label: labelOf(b, e), key: raw.Str(b, "block_id"), block: b, element: e}
+			if !c.kind().interactive() {
+				continue
+			}
+			same[c.id]++
+			if c.kind().state != "" {
+				inputs[c.key]++
+			}
+			out = append(out, c)
+		}
+	}
+	for n, c := range out {
+		if same[c.id] > 1 {
+			out[n].id = c.key + "/" + c.id
+		}
+		if inputs[c.key] > 1 {
+			out[n].key += "/" + c.id
+		}
+	}
+	return out
 }
 
-func slots(blocks []raw.Object) []slot {
-	var out []slot
-	for _, b := range blocks {
-		var own []slot
-		for _, e := range elements(b) {
-			if _, keeps := stateKinds[raw.Str(e, "type")]; keeps {
-				own = append(own, slot{raw.Str(b, "block_id"), b, e})
+// slots lists the elements of blocks that keep a member's input.
+func slots(blocks []raw.Object) []control {
+	return slices.DeleteFunc(controls(blocks), func(c control) bool { return c.kind().state == "" })
+}
+
+// labelOf returns the visible label of an element.
+func labelOf(b, e raw.Object) string {
+	for _, o := range []raw.Object{raw.Sub(e, "text"), raw.Sub(b, "label"), raw.Sub(e, "placeholder")} {
+		if o != nil {
+			return raw.Str(o, "text")
+		}
+	}
+	return ""
+}
+
+// items returns the items of a menu that keeps no state, each as a control.
+func (c control) items() []control {
+	var all []raw.Object
+	switch raw.Str(c.element, "type") {
+	case "overflow":
+		all = raw.Objects(c.element, "options")
+	case "feedback_buttons":
+		all = []raw.Object{raw.Sub(c.element, "positive_button"), raw.Sub(c.element, "negative_button")}
+	}
+	var out []control
+	for _, o := range all {
+		i := c
+		i.id, i.label, i.item = c.id+"#"+raw.Str(o, "value"), raw.Str(raw.Sub(o, "text"), "text"), o
+		out = append(out, i)
+	}
+	return out
+}
+
+// findControl finds a control by its ID. If several controls have the action
+// ID, it returns the first. The ID of the block may always precede the action
+// ID.
+func findControl(blocks []raw.Object, id string) (control, bool) {
+	for _, c := range controls(blocks) {
+		action := raw.Str(c.element, "action_id")
+		for _, c.id = range []string{action, raw.Str(c.block, "block_id") + "/" + action} {
+			for _, i := range append([]control{c}, c.items()...) {
+				if i.id == id {
+					return i, true
+				}
 			}
 		}
-		for n := range own {
-			if len(own) > 1 {
-				own[n].key += "/" + raw.Str(own[n].element, "action_id")
-			}
+	}
+	return control{}, false
+}
+
+// option returns the chosen item of a menu that keeps no state, or nil.
+func (c control) option(values map[string][]string) raw.Object {
+	if c.item != nil {
+		return c.item
+	}
+	for _, i := range c.items() {
+		if slices.Contains(values[raw.Str(c.block, "block_id")], raw.Str(i.item, "value")) {
+			return i.item
 		}
-		out = append(out, own...)
+	}
+	return nil
+}
+
+// echoed lists the fields of an element that Slack repeats in the payload.
+var echoed = []string{
+	"text", "value", "style", "url", "placeholder", "initial_option", "initial_options", "initial_user", "initial_users",
+	"initial_conversation", "initial_channel", "initial_date", "initial_time", "initial_date_time",
+}
+
+// action returns the entry of a payload for a click.
+func (c control) action(at string, state raw.Object, values map[string][]string) raw.Object {
+	id, action := raw.Str(c.block, "block_id"), raw.Str(c.element, "action_id")
+	out := raw.Object{"type": raw.Str(c.element, "type"), "block_id": id, "action_id": action, "action_ts": at}
+	for _, name := range echoed {
+		if v, ok := c.element[name]; ok {
+			out[name] = raw.Clone(v)
+		}
+	}
+	maps.Copy(out, raw.Sub(raw.Sub(state, id), action))
+	if o := c.option(values); o != nil {
+		if raw.Str(c.element, "type") == "overflow" {
+			out["selected_option"] = raw.Copy(o)
+		} else {
+			out["text"], out["value"] = raw.Copy(raw.Sub(o, "text")), raw.Str(o, "value")
+		}
+	}
+	return out
+}
+
+// Controls lists the controls of a message.
+func Controls(m raw.Object) []core.Control {
+	var out []core.Control
+	for _, c := range controls(raw.Objects(m, "blocks")) {
+		shown := core.Control{ID: c.id, Label: c.label, Kind: "select"}
+		items := c.items()
+		switch {
+		case len(items) > 0:
+			for _, i := range items {
+				out = append(out, core.Control{ID: i.id, Label: i.label, Kind: "button", Value: raw.Str(i.item, "value")})
+			}
+			continue
+		case raw.Str(c.block, "type") == "input":
+			shown.ID = raw.Str(c.block, "block_id")
+		case c.kind().state == "":
+			shown.Kind, shown.Value = "button", raw.Str(c.element, "value")
+		}
+		out = append(out, shown)
 	}
 	return out
 }
 
 // state returns the state of every element that has one: the member's input, or
-// the initial value. Options finds the options of a slot.
-func (cl client) state(all []slot, given map[string][]string, options func(slot) []raw.Object) (raw.Object, error) {
-	values := raw.Object{}
-	known := map[string]bool{}
+// the initial value. In identifies the surface.
+func (e *Emulator) state(all []control, given map[string][]string, in input) (raw.Object, error) {
+	values, known := raw.Object{}, map[string]bool{}
 	for _, s := range all {
 		known[s.key] = true
-		v, err := cl.elementState(s.element, given[s.key], given[s.key] != nil, options(s))
+		v, err := e.elementState(s.element, given[s.key], e.choices(s, in))
 		if err != nil {
-			return nil, fmt.Errorf("slack: %s: %w", s.key, err)
+			return nil, e.Errorf("%s: %w", s.key, err)
 		}
 		id := raw.Str(s.block, "block_id")
 		if values[id] == nil {
@@ -88,37 +201,58 @@ func (cl client) state(all []slot, given map[string][]string, options func(slot)
 	}
 	for key := range given {
 		if !known[key] {
-			return nil, fmt.Errorf("slack: there is no input %q", key)
+			return nil, e.Errorf("there is no input %q", key)
 		}
 	}
 	return values, nil
 }
 
-// elementState returns the state of an element. It returns an error for a value
-// that the client does not let a member enter.
-func (cl client) elementState(e raw.Object, given []string, set bool, options []raw.Object) (raw.Object, error) {
-	kind := raw.Str(e, "type")
-	names := stateKinds[kind]
-	many := strings.HasSuffix(names[1], "s")
-	if !set {
-		initial := raw.Clone(e[names[0]])
+// choices returns the options of a slot: its own, or those that the app
+// suggested to a member.
+func (e *Emulator) choices(s control, in input) []raw.Object {
+	if !s.external() {
+		return core.Options(s.element)
+	}
+	in.key = s.key
+	return append(slices.Clone(e.suggested[in]), raw.All(initialOptions(s.element))...)
+}
+
+// elementState returns the state of an element: the entered values, or the
+// initial value if given is nil. It returns an error for a value that the client
+// does not let a member enter.
+func (e *Emulator) elementState(of raw.Object, given []string, options []raw.Object) (raw.Object, error) {
+	kind := raw.Str(of, "type")
+	state := elements[kind].state
+	many := strings.HasSuffix(state, "s")
+	out := func(v any) (raw.Object, error) {
+		name := "selected_" + state
+		switch {
+		case kind == "rich_text_input":
+			name = "rich_text_value"
+		case state == "value" || state == "files":
+			name = state
+		}
+		return raw.Object{"type": kind, name: v}, nil
+	}
+	if given == nil {
+		initial := raw.Clone(of["initial_"+state])
 		if initial == nil && many {
 			initial = []any{}
 		}
 		if initial == "" {
 			initial = nil
 		}
-		return raw.Object{"type": kind, names[1]: initial}, nil
+		return out(initial)
 	}
-	if most, ok := raw.Number(e, "max_selected_items"); ok && len(given) > int(most) {
-		return nil, fmt.Errorf("more than %v items", most)
+	if most, ok := raw.Number(of, "max_selected_items"); ok && len(given) > int(most) {
+		return nil, e.Errorf("more than %v items", most)
 	}
 	chosen := []any{}
 	for _, text := range given {
 		if text == "" && !many {
 			continue
 		}
-		v, err := cl.entry(kind, e, text, options)
+		v, err := e.entry(kind, of, text, options)
 		if err != nil {
 			return nil, err
 		}
@@ -126,63 +260,53 @@ func (cl client) elementState(e raw.Object, given []string, set bool, options []
 	}
 	switch {
 	case many:
-		return raw.Object{"type": kind, names[1]: chosen}, nil
+		return out(chosen)
 	case len(chosen) == 0:
-		return raw.Object{"type": kind, names[1]: nil}, nil
+		return out(nil)
 	}
-	return raw.Object{"type": kind, names[1]: chosen[0]}, nil
-}
-
-// readers convert the text that a member types into an element.
-var readers = map[string]func(text string) (any, error){
-	"datepicker":       func(s string) (any, error) { _, err := time.Parse(time.DateOnly, s); return s, err },
-	"timepicker":       func(s string) (any, error) { _, err := time.Parse("15:04", s); return s, err },
-	"number_input":     func(s string) (any, error) { _, err := strconv.ParseFloat(s, 64); return s, err },
-	"datetimepicker":   seconds,
-	"email_text_input": func(s string) (any, error) { return s, nil },
-	"url_text_input":   func(s string) (any, error) { return s, nil },
-	"rich_text_input": func(s string) (any, error) {
-		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": s}}}
-		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
-	},
-}
-
-// seconds returns the Unix time of a text in RFC 3339, or of a Unix time.
-func seconds(s string) (any, error) {
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t.Unix(), nil
-	}
-	return strconv.ParseInt(s, 10, 64)
+	return out(chosen[0])
 }
 
 // entry returns the value of an element after a member enters a text, or
 // chooses the option with that value.
-func (cl client) entry(kind string, e raw.Object, text string, options []raw.Object) (any, error) {
-	if read := readers[kind]; read != nil {
-		return read(text)
-	}
+func (e *Emulator) entry(kind string, of raw.Object, text string, options []raw.Object) (v any, err error) {
+	v = text
 	switch kind {
+	case "datepicker":
+		_, err = date(text)
+	case "timepicker":
+		_, err = clock(text)
+	case "number_input":
+		_, err = decimal(text)
+	case "datetimepicker": // a text in RFC 3339, or a Unix time
+		if t, bad := time.Parse(time.RFC3339, text); bad == nil {
+			return t.Unix(), nil
+		}
+		return strconv.ParseInt(text, 10, 64)
+	case "email_text_input", "url_text_input":
+	case "rich_text_input":
+		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": text}}}
+		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
 	case "plain_text_input":
-		if most, ok := raw.Number(e, "max_length"); ok && raw.Runes(text) > int(most) {
-			return nil, fmt.Errorf("longer than %v characters", most)
+		if most, ok := raw.Number(of, "max_length"); ok && raw.Runes(text) > int(most) {
+			err = e.Errorf("longer than %v characters", most)
 		}
-		return text, nil
 	case "users_select", "multi_users_select":
-		if _, known := cl.ByID(text); !known {
-			return nil, fmt.Errorf("no user %q", text)
+		if _, known := e.ByID(text); !known {
+			err = e.Errorf("no user %q", text)
 		}
-		return text, nil
 	case "channels_select", "multi_channels_select", "conversations_select", "multi_conversations_select":
-		if c := cl.channel(text); c == nil || c.User != "" && strings.Contains(kind, "channels") {
-			return nil, fmt.Errorf("no conversation %q", text)
+		if c := e.channel(text); c == nil || c.User != "" && strings.Contains(kind, "channels") {
+			err = e.Errorf("no conversation %q", text)
 		}
-		return text, nil
+	default:
+		n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
+		if n < 0 {
+			return nil, e.Errorf("no option %q", text)
+		}
+		return raw.Clone(options[n]), nil
 	}
-	n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
-	if n < 0 {
-		return nil, fmt.Errorf("no option %q", text)
-	}
-	return raw.Clone(options[n]), nil
+	return v, err
 }
 
 // clientErrors returns the errors that the client itself shows at the inputs of
@@ -214,48 +338,22 @@ func isEmpty(state raw.Object) bool {
 }
 
 func typedProblem(e raw.Object, text string) string {
-	switch raw.Str(e, "type") {
-	case "email_text_input":
-		if !strings.Contains(text, "@") {
-			return "Enter a valid email address."
-		}
-	case "url_text_input":
-		if !strings.Contains(text, "://") {
-			return "Enter a valid URL."
-		}
-	case "number_input":
-		n, _ := strconv.ParseFloat(text, 64)
-		least, err1 := strconv.ParseFloat(raw.Str(e, "min_value"), 64)
-		most, err2 := strconv.ParseFloat(raw.Str(e, "max_value"), 64)
-		if err1 == nil && n < least || err2 == nil && n > most || e["is_decimal_allowed"] == false &&
-			strings.Contains(text, ".") {
+	least, hasLeast := raw.Number(e, "min_length")
+	kind := raw.Str(e, "type")
+	switch {
+	case kind == "email_text_input" && !strings.Contains(text, "@"):
+		return "Enter a valid email address."
+	case kind == "url_text_input" && !strings.Contains(text, "://"):
+		return "Enter a valid URL."
+	case kind == "plain_text_input" && hasLeast && raw.Runes(text) < int(least):
+		return "Enter more characters."
+	case kind == "number_input":
+		n, _ := decimal(text)
+		least, err1 := decimal(raw.Str(e, "min_value"))
+		most, err2 := decimal(raw.Str(e, "max_value"))
+		if err1 == nil && n < least || err2 == nil && n > most || e["is_decimal_allowed"] == false && strings.Contains(text, ".") {
 			return "Enter a number that is allowed."
-		}
-	case "plain_text_input":
-		if least, ok := raw.Number(e, "min_length"); ok && raw.Runes(text) < int(least) {
-			return "Enter more characters."
 		}
 	}
 	return ""
-}
-
-// choicesOf returns the options of a slot: its own, or those that the app
-// suggested to a member.
-func (cl client) choicesOf(in input) func(slot) []raw.Object {
-	return func(s slot) []raw.Object {
-		if strings.Contains(raw.Str(s.element, "type"), "external") {
-			in.key = s.key
-			return append(cl.suggested[in], chosen(s.element)...)
-		}
-		return core.Options(s.element)
-	}
-}
-
-// chosen returns the initial options of an element.
-func chosen(e raw.Object) []raw.Object {
-	out := raw.Objects(e, "initial_options")
-	if o := raw.Sub(e, "initial_option"); o != nil {
-		out = append(out, o)
-	}
-	return out
 }

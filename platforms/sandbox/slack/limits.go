@@ -5,47 +5,15 @@ import "time"
 // Limits in characters, unless a comment names another unit. The comment of
 // each group names its page on docs.slack.dev.
 const (
-	// reference/block-kit/blocks
-	maxMessageBlocks  = 50
-	maxViewBlocks     = 100
-	maxBlockID        = 255
-	maxHeader         = 150
-	maxSection        = 3000
-	maxFields         = 10
-	maxField          = 2000
-	maxContext        = 10 // elements of a context block
-	maxActions        = 25 // elements of an actions block
-	maxContextActions = 5
-	maxAlert          = 200
-	maxMarkdown       = 12_000 // all Markdown blocks together
-	maxRows           = 100    // rows of a table
-	maxColumns        = 20
-	maxTable          = 10_000 // all cells together
-	maxTasks          = 50     // tasks of a plan
-	maxURL            = 3000
-	maxLabel          = 2000
-	maxHint           = 2000
-	maxIndent         = 8 // rich text list
-
-	// reference/block-kit/block-elements and
-	// reference/block-kit/composition-objects
-	maxActionID     = 255
-	maxPlaceholder  = 150
-	maxButton       = 75
-	maxButtonValue  = 2000
-	maxSelect       = 100 // options of a select, or of one of its groups
-	maxGroups       = 100
-	maxRadio        = 10 // options of radio buttons and checkboxes
-	maxOverflow     = 5
-	maxFiles        = 10            // files of a file input
-	minSeconds      = 1_000_000_000 // a Unix time has 10 digits
-	maxSeconds      = 9_999_999_999
-	maxConfirmTitle = 100
-	maxConfirmText  = 300
-	maxConfirm      = 30 // both buttons
-	maxOption       = 75 // text, description, and label of a group
-	maxOptionValue  = 150
-	maxInput        = 3000
+	// reference/block-kit: kinds.go has the limits of single blocks and elements
+	maxMessageBlocks = 50
+	maxViewBlocks    = 100
+	maxMarkdown      = 12_000 // all Markdown blocks together
+	maxTable         = 10_000 // all cells together
+	maxURL           = 3000
+	maxInput         = 3000
+	minSeconds       = 1_000_000_000 // a Unix time has 10 digits
+	maxSeconds       = 9_999_999_999
 
 	// reference/views/modal-views and reference/methods/views.open
 	maxTitle      = 24 // also for submit and close

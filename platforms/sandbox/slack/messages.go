@@ -3,16 +3,18 @@ package slack
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
-
-// chatAPI has the methods chat.*.
-type chatAPI struct{ *workspace }
 
 // content checks the text, blocks, attachments and metadata of a call and sets
 // them on a message. It returns the error of the API, or nil.
@@ -127,40 +129,40 @@ func metadata(a, m raw.Object) raw.Object {
 }
 
 // message returns a new message of the bot without content.
-func (w *workspace) message() raw.Object {
-	return raw.Object{"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "ts": w.stamp()}
+func (e *Emulator) message() raw.Object {
+	return raw.Object{"type": "message", "user": BotUser, "bot_id": bot, "app_id": app, "ts": e.stamp()}
 }
 
-func (api chatAPI) postMessage(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channel(raw.Str(a, "channel"))
+func (e *Emulator) postMessage(a raw.Object) raw.Object {
+	c := e.channel(raw.Str(a, "channel"))
 	if c == nil {
 		return failure("channel_not_found")
 	}
 	if raw.Runes(raw.Str(a, "text")) > maxPostText {
 		return failure("msg_too_long")
 	}
-	m := api.message()
+	m := e.message()
 	if bad := content(a, m); bad != nil {
 		return bad
 	}
-	if bad := api.reply(c, a, m); bad != nil {
+	if bad := e.reply(c, a, m); bad != nil {
 		return bad
 	}
 	c.Add(m)
-	api.Touch()
+	e.Touch()
 	return raw.Object{"channel": c.ID, "ts": m["ts"], "message": raw.Copy(m)}
 }
 
 // reply puts a message into the thread of a call. A deleted message without
 // replies has no thread, and Slack posts the reply to the channel.
-func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
+func (e *Emulator) reply(c *core.Chat, a, m raw.Object) raw.Object {
 	parent := raw.Str(a, "thread_ts")
 	switch {
 	case parent == "":
 		return nil
-	case slices.Contains(api.Named("thread_locked"), c.ID):
+	case slices.Contains(e.Named("thread_locked"), c.ID):
 		return failure("restricted_action_thread_locked")
-	case c.Find(parent) < 0 && api.deleted[c.ID+" "+parent]:
+	case c.Find(parent) < 0 && e.deleted[c.ID+" "+parent]:
 		return nil
 	case c.Find(parent) < 0:
 		return failure("cannot_reply_to_message")
@@ -172,12 +174,9 @@ func (api chatAPI) reply(c *core.Chat, a, m raw.Object) raw.Object {
 	return nil
 }
 
-func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")] // updates need the D… ID, not the user ID
+func (e *Emulator) chatUpdate(a raw.Object) raw.Object {
+	c := e.Chats[raw.Str(a, "channel")] // updates need the D… ID, not the user ID
 	n := c.Find(raw.Str(a, "ts"))
-	if n < 0 {
-		return failure("message_not_found")
-	}
 	m := raw.Copy(c.Messages[n])
 	if raw.Str(m, "user") != BotUser {
 		return failure("cant_update_message") // this includes the tombstone of a deleted message
@@ -193,7 +192,7 @@ func (api chatAPI) update(_ *http.Request, a raw.Object) raw.Object {
 	}
 	m["edits"] = 1 + raw.Int(m["edits"])
 	c.Messages[n] = m
-	api.Touch()
+	e.Touch()
 	return raw.Object{"channel": c.ID, "ts": m["ts"], "text": m["text"], "message": raw.Copy(m)}
 }
 
@@ -201,43 +200,35 @@ func hasBlock(m raw.Object, kind string) bool {
 	return slices.ContainsFunc(raw.Objects(m, "blocks"), func(b raw.Object) bool { return raw.Str(b, "type") == kind })
 }
 
-func (api chatAPI) delete(_ *http.Request, a raw.Object) raw.Object {
-	c := api.Chats[raw.Str(a, "channel")]
-	m := c.Message(raw.Str(a, "ts"))
-	switch {
-	case m == nil:
-		return failure("message_not_found")
-	case raw.Str(m, "user") != BotUser:
+func (e *Emulator) chatDelete(a raw.Object) raw.Object {
+	c := e.Chats[raw.Str(a, "channel")]
+	if raw.Str(c.Message(raw.Str(a, "ts")), "user") != BotUser {
 		return failure("cant_delete_message")
 	}
-	api.remove(c, raw.Str(a, "ts"))
+	e.remove(c, raw.Str(a, "ts"))
 	return raw.Object{"channel": c.ID, "ts": a["ts"]}
 }
 
 // permalink returns the address of a message in the web client of Slack.
-func (api chatAPI) permalink(_ *http.Request, a raw.Object) raw.Object {
-	c, ts := api.Chats[raw.Str(a, "channel")], raw.Str(a, "message_ts")
-	m := c.Message(ts)
-	if m == nil {
-		return failure("message_not_found")
-	}
+func (e *Emulator) permalink(a raw.Object) raw.Object {
+	c, ts := e.Chats[raw.Str(a, "channel")], raw.Str(a, "message_ts")
 	link := "https://sandbox.slack.com/archives/" + c.ID + "/p" + strings.ReplaceAll(ts, ".", "")
-	if thread := raw.Str(m, "thread_ts"); thread != "" {
+	if thread := raw.Str(c.Message(ts), "thread_ts"); thread != "" {
 		link += "?thread_ts=" + thread + "&cid=" + c.ID
 	}
 	return raw.Object{"channel": c.ID, "permalink": link}
 }
 
-func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
-	c := api.channel(raw.Str(a, "channel"))
+func (e *Emulator) postEphemeral(a raw.Object) raw.Object {
+	c := e.channel(raw.Str(a, "channel"))
 	if c == nil {
 		return failure("channel_not_found")
 	}
-	_, known := api.ByID(raw.Str(a, "user"))
-	if !known || slices.Contains(api.Named("not_member"), raw.Str(a, "user")) {
+	_, known := e.ByID(raw.Str(a, "user"))
+	if !known || slices.Contains(e.Named("not_member"), raw.Str(a, "user")) {
 		return failure("user_not_in_channel")
 	}
-	m := api.message()
+	m := e.message()
 	if bad := content(a, m); bad != nil {
 		return bad
 	}
@@ -245,6 +236,85 @@ func (api chatAPI) postEphemeral(_ *http.Request, a raw.Object) raw.Object {
 		m["thread_ts"] = thread
 	}
 	c.AddPrivate(raw.Str(a, "user"), m)
-	api.Touch()
+	e.Touch()
 	return raw.Object{"message_ts": m["ts"]}
+}
+
+// responseURL is an address at which an app may respond to an interaction.
+type responseURL struct {
+	user, channel, ts string
+	uses              int
+	expires           time.Time
+}
+
+// newURL returns a new response URL.
+func (e *Emulator) newURL(user, channel, ts string) string {
+	key := uuid.NewString()
+	e.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: e.Clock.Now().Add(responseTTL)}
+	return e.address + "/slack/response/" + key
+}
+
+// responseURL serves the response_url of an interaction.
+func (e *Emulator) responseURL(rw http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var a raw.Object
+	if err != nil || json.Unmarshal(body, &a) != nil {
+		http.Error(rw, "invalid_payload", http.StatusBadRequest)
+		return
+	}
+	e.Lock()
+	defer e.Unlock()
+	key := r.PathValue("key")
+	u, ok := e.urls[key]
+	switch {
+	case !ok || u.uses >= responseUses:
+		http.Error(rw, "used_url", http.StatusNotFound)
+		return
+	case e.Clock.Now().After(u.expires):
+		http.Error(rw, "expired_url", http.StatusNotFound)
+		return
+	}
+	accepted := e.Recorder.Watch(Name, "response_url", a)
+	u.uses++
+	e.urls[key] = u
+	if bad := e.respond(u, a); bad != nil {
+		raw.Write(rw, http.StatusBadRequest, bad)
+		return
+	}
+	accepted(nil)
+	e.Touch()
+	_, _ = io.WriteString(rw, "ok") // the app may have disconnected
+}
+
+// respond applies a response of the app. It returns the error of the API, or
+// nil.
+func (e *Emulator) respond(u responseURL, a raw.Object) raw.Object {
+	c := e.Chats[u.channel]
+	old := c.Seen(u.ts, u.user)
+	if old != nil && yes(a, "delete_original") {
+		e.remove(c, u.ts)
+		return nil
+	}
+	if old != nil && yes(a, "replace_original") {
+		m := raw.Copy(old)
+		if bad := content(a, m); bad != nil {
+			return bad
+		}
+		clear(old)
+		maps.Copy(old, m)
+		return nil
+	}
+	m := e.message()
+	if thread := raw.Str(a, "thread_ts"); thread != "" {
+		m["thread_ts"] = thread
+	}
+	if bad := content(a, m); bad != nil {
+		return bad
+	}
+	if raw.Str(a, "response_type") == "in_channel" {
+		c.Add(m)
+	} else {
+		c.AddPrivate(u.user, m)
+	}
+	return nil
 }

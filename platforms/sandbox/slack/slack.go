@@ -2,10 +2,10 @@
 // that interactive bots call, Socket Mode and HTTP delivery, and what members
 // do in the client. SDKs connect to it unchanged.
 //
-// Code belongs here if it is specific to Slack. Each file holds one family of
-// methods, and limits.go holds every limit with its source. Code that applies
-// to every chat service belongs to the core. The package does not know any bot
-// or any other emulator.
+// Code belongs here if it is specific to Slack. The table in kinds.go holds what
+// Slack accepts in blocks, api.go lists the methods, and limits.go holds every
+// other limit, each with its source. Code that applies to every chat service
+// belongs to the core. The package does not know any bot or any other emulator.
 //
 // It has additional faults, which apply to the value of Method. missing_scope
 // removes that scope from the bot. not_member removes that account from the
@@ -15,6 +15,7 @@ package slack
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
@@ -50,21 +51,40 @@ type Options struct {
 }
 
 // Emulator is one Slack workspace with one app. It is safe for concurrent use.
+// The lock of the hub guards its state.
 type Emulator struct {
-	*workspace
-	delivery *delivery
-	client   client
-	mux      *http.ServeMux
+	*core.Base
+	mux       *http.ServeMux
+	url       string // address that receives interactions
+	sockets   map[*socket]bool
+	tickets   map[string]bool // tickets for sockets that may be opened
+	turn      int             // selects the socket for the next payload
+	triggers  map[string]trigger
+	stacks    map[string][]*view       // open modals by user; the visible modal is last
+	homes     map[string]*view         // Home tabs by user
+	urls      map[string]responseURL   // response URLs by the last part of their path
+	address   string                   // address at which bots reach the sandbox
+	entered   map[input][]string       // values that members have not submitted yet
+	suggested map[input][]raw.Object   // options that the app suggested
+	deleted   map[string]bool          // deleted messages by channel and timestamp
+	sessions  map[string]*SessionState // sessions of agents by channel and thread
+	lastTS    int64
 }
 
 // New returns a workspace with two channels.
 func New(h *core.Hub, members []core.Account, o Options) *Emulator {
-	w := newWorkspace(core.NewBase(h, Name, members), o)
-	d := newDelivery(w, o.URL)
-	e := &Emulator{workspace: w, delivery: d, client: client{w, d}, mux: http.NewServeMux()}
-	e.mux.HandleFunc("/slack/api/{method}", newWebAPI(w, d).serve)
-	e.mux.HandleFunc("/slack/socket", d.socket)
-	e.mux.HandleFunc("POST /slack/response/{key}", w.responseURL)
+	e := &Emulator{
+		Base: core.NewBase(h, Name, members), mux: http.NewServeMux(), url: o.URL,
+		sockets: map[*socket]bool{}, tickets: map[string]bool{}, triggers: map[string]trigger{},
+		stacks: map[string][]*view{}, homes: map[string]*view{}, urls: map[string]responseURL{}, address: standardAddress,
+		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
+		sessions: map[string]*SessionState{},
+	}
+	e.add(Channel, "deploys")
+	e.add(otherChannel, "oncall")
+	e.mux.HandleFunc("/slack/api/{method}", e.serve)
+	e.mux.HandleFunc("/slack/socket", e.socket)
+	e.mux.HandleFunc("POST /slack/response/{key}", e.responseURL)
 	return e
 }
 
@@ -74,12 +94,30 @@ func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
+// standardAddress is the address of the sandbox before its first request.
+const standardAddress = "http://127.0.0.1:8788"
+
 // At remembers the address of the sandbox in a request. Response URLs start
 // with this address.
 func (e *Emulator) At(r *http.Request) {
 	e.Lock()
 	defer e.Unlock()
 	e.address = core.Address(r)
+}
+
+// A deed is what an action of a member sends to the app, and how the client
+// reacts to the answer to the last payload. If react is nil, the client only
+// confirms the action.
+type deed struct {
+	sends []raw.Object
+	react func(answer json.RawMessage, err error) core.Reaction
+}
+
+// actions are the actions of members. They run with the lock held.
+var actions = map[string]func(e *Emulator, m core.Account, a core.Action) (deed, error){
+	"press": (*Emulator).press, "enter": (*Emulator).enter, "submit": (*Emulator).submit, "close": (*Emulator).close,
+	"command": (*Emulator).command, "home": (*Emulator).openHome, "send": (*Emulator).send, "reply": (*Emulator).send,
+	"stop": (*Emulator).stop, "delete": (*Emulator).takeDown, "edit": (*Emulator).edit, "convert": (*Emulator).convert,
 }
 
 // Act implements core.Service. Members click buttons, fill inputs, submit and
@@ -90,37 +128,37 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	if err != nil {
 		return core.Reaction{}, err
 	}
-	switch a.Do {
-	case "press":
-		return e.client.press(ctx, m, a)
-	case "enter":
-		return e.client.enter(ctx, m, a)
-	case "submit":
-		return e.client.submit(ctx, m, a)
-	case "close":
-		return e.client.close(ctx, m, a)
-	case "command":
-		return e.client.command(ctx, m, a)
-	case "home":
-		return e.client.openHome(ctx, m)
-	case "send", "reply":
-		return e.client.send(ctx, m, a)
-	case "stop":
-		return e.client.stop(ctx, m, a)
-	case "delete":
-		return e.client.remove(ctx, a)
-	case "edit":
-		return e.client.edit(ctx, m, a)
-	case "convert":
-		return e.client.convert(ctx, m, a)
+	do := actions[a.Do]
+	if do == nil {
+		return core.Reaction{}, e.CannotDo(a.Do)
 	}
-	return core.Reaction{}, e.CannotDo(a.Do)
+	if err := e.suggest(ctx, m, a); err != nil {
+		return core.Reaction{}, err
+	}
+	e.Lock()
+	d, err := do(e, m, a)
+	e.Unlock()
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	var answer json.RawMessage
+	for _, payload := range d.sends {
+		if !e.hidden(payload) {
+			answer, err = e.deliver(ctx, payload)
+		}
+	}
+	if d.react == nil {
+		return core.Reaction{OK: true}, nil
+	}
+	e.Lock()
+	defer e.Unlock()
+	return d.react(answer, err), nil
 }
 
 // Disconnect asks every socket to reconnect, as Slack does when it recycles
 // connections.
 func (e *Emulator) Disconnect(int) error {
-	e.delivery.disconnect(e.Context(), "refresh_requested")
+	e.disconnect(e.Context(), "refresh_requested")
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,23 +27,23 @@ type socket struct {
 }
 
 // connectionsOpen is the method apps.connections.open.
-func (d *delivery) connectionsOpen(r *http.Request, _ raw.Object) raw.Object {
+func (e *Emulator) connectionsOpen(raw.Object) raw.Object {
 	ticket := uuid.NewString()
-	d.tickets[ticket] = true
+	e.tickets[ticket] = true
 	q := url.Values{"ticket": {ticket}, "app_id": {app}}
-	return raw.Object{"url": core.SocketAddress(r, "/slack/socket?"+q.Encode())}
+	return raw.Object{"url": "ws" + strings.TrimPrefix(e.address, "http") + "/slack/socket?" + q.Encode()}
 }
 
-func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
-	if d.RefuseSocket(rw) {
+func (e *Emulator) socket(rw http.ResponseWriter, r *http.Request) {
+	if e.RefuseSocket(rw) {
 		return
 	}
-	d.Lock()
+	e.Lock()
 	ticket := r.URL.Query().Get("ticket")
-	known := d.tickets[ticket]
-	delete(d.tickets, ticket)
-	n := len(d.sockets)
-	d.Unlock()
+	known := e.tickets[ticket]
+	delete(e.tickets, ticket)
+	n := len(e.sockets)
+	e.Unlock()
 	if !known || n >= maxSockets {
 		http.Error(rw, "invalid ticket", http.StatusForbidden)
 		return
@@ -52,38 +53,38 @@ func (d *delivery) socket(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.CloseNow()
-	ctx, cancel := context.WithCancel(d.Context())
+	ctx, cancel := context.WithCancel(e.Context())
 	defer cancel()
 	s := &socket{conn: conn, acks: map[string]chan json.RawMessage{}}
-	if d.greet(ctx, s, n+1) != nil {
+	if e.greet(ctx, s, n+1) != nil {
 		return
 	}
-	defer d.forget(s)
+	defer e.forget(s)
 	go s.ping(ctx, cancel)
 	s.read(ctx)
 }
 
 // greet tells the app that it is connected. After this, the connection gets
 // events and can be ended.
-func (d *delivery) greet(ctx context.Context, s *socket, connections int) error {
-	d.Lock()
-	defer d.Unlock()
+func (e *Emulator) greet(ctx context.Context, s *socket, connections int) error {
+	e.Lock()
+	defer e.Unlock()
 	err := wsjson.Write(ctx, s.conn, raw.Object{
 		"type": "hello", "num_connections": connections, "connection_info": raw.Object{"app_id": app},
 		"debug_info": raw.Object{"host": "applink-sandbox", "build_number": 1, "approximate_connection_time": 3600},
 	})
 	if err == nil {
-		d.sockets[s] = true
-		d.Touch()
+		e.sockets[s] = true
+		e.Touch()
 	}
 	return err
 }
 
-func (d *delivery) forget(s *socket) {
-	d.Lock()
-	defer d.Unlock()
-	delete(d.sockets, s)
-	d.Touch()
+func (e *Emulator) forget(s *socket) {
+	e.Lock()
+	defer e.Unlock()
+	delete(e.sockets, s)
+	e.Touch()
 }
 
 func (s *socket) ping(ctx context.Context, cancel func()) {
@@ -115,20 +116,20 @@ func (s *socket) read(ctx context.Context) {
 }
 
 // all returns the open sockets. The caller holds the lock.
-func (d *delivery) all() []*socket {
+func (e *Emulator) all() []*socket {
 	var out []*socket
-	for s := range d.sockets {
+	for s := range e.sockets {
 		out = append(out, s)
 	}
 	return out
 }
 
-func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
-	d.Lock()
-	all := d.all()
-	d.turn++
-	turn := d.turn
-	d.Unlock()
+func (e *Emulator) overSocket(ctx context.Context, payload raw.Object) (json.RawMessage, error) {
+	e.Lock()
+	all := e.all()
+	e.turn++
+	turn := e.turn
+	e.Unlock()
 	if len(all) == 0 {
 		return nil, core.ErrNoReceiver
 	}
@@ -159,10 +160,10 @@ func (d *delivery) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 
 // disconnect tells the app the reason and closes every socket. Slack sends a
 // close frame.
-func (d *delivery) disconnect(ctx context.Context, reason string) {
-	d.Lock()
-	all := d.all()
-	d.Unlock()
+func (e *Emulator) disconnect(ctx context.Context, reason string) {
+	e.Lock()
+	all := e.all()
+	e.Unlock()
 	for _, s := range all {
 		notice := raw.Object{"type": "disconnect", "reason": reason, "debug_info": raw.Object{"host": "applink-sandbox"}}
 		_ = wsjson.Write(ctx, s.conn, notice) // the connection may have ended

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,64 +12,32 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// workspace is the state of a Slack workspace. The lock of the hub guards it.
-type workspace struct {
-	*core.Base
-	triggers  map[string]trigger
-	stacks    map[string]stack       // open modals by user
-	homes     map[string]*view       // Home tabs by user
-	urls      map[string]responseURL // response URLs by the last part of their path
-	address   string                 // address at which bots reach the sandbox
-	entered   map[input][]string     // values that members have not submitted yet
-	suggested map[input][]raw.Object // options that the app suggested
-	deleted   map[string]bool        // deleted messages by channel and timestamp
-	sessions  map[string]*session    // sessions of agents by channel and thread
-	lastTS    int64
-}
-
-// input identifies an element for a member: on a message, by its channel and
-// timestamp, or on a view. Clients keep the entered value while the IDs of the
-// block and the element stay the same.
-type input struct{ user, on, key string }
-
-func newWorkspace(b *core.Base, o Options) *workspace {
-	w := &workspace{
-		Base: b, triggers: map[string]trigger{},
-		stacks: map[string]stack{}, homes: map[string]*view{}, urls: map[string]responseURL{},
-		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
-		sessions: map[string]*session{},
-	}
-	w.add(Channel, "deploys")
-	w.add(otherChannel, "oncall")
-	return w
-}
-
-func (w *workspace) add(id, name string) *core.Chat {
+func (e *Emulator) add(id, name string) *core.Chat {
 	c := core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "ts") })
-	w.Chats[id] = &c
+	e.Chats[id] = &c
 	return &c
 }
 
 // stamp returns a new message timestamp. Timestamps are unique and increasing.
-func (w *workspace) stamp() string {
-	w.lastTS = max(w.lastTS+1, time.Now().UnixMicro())
-	return fmt.Sprintf("%d.%06d", w.lastTS/1e6, w.lastTS%1e6)
+func (e *Emulator) stamp() string {
+	e.lastTS = max(e.lastTS+1, time.Now().UnixMicro())
+	return fmt.Sprintf("%d.%06d", e.lastTS/1e6, e.lastTS%1e6)
 }
 
 // channel finds a conversation by its ID, or by the name of a channel. A user
 // ID refers to the direct message with the user.
-func (w *workspace) channel(id string) *core.Chat {
-	if c := w.Chats[id]; c != nil {
+func (e *Emulator) channel(id string) *core.Chat {
+	if c := e.Chats[id]; c != nil {
 		return c
 	}
-	for _, c := range w.Chats {
+	for _, c := range e.Chats {
 		if c.User == "" && c.Name == strings.TrimPrefix(id, "#") {
 			return c
 		}
 	}
 	for _, user := range []string{id, "U" + strings.TrimPrefix(id, "D")} {
-		if _, known := w.ByID(user); known {
-			return w.direct(user)
+		if _, known := e.ByID(user); known {
+			return e.direct(user)
 		}
 	}
 	return nil
@@ -76,7 +45,7 @@ func (w *workspace) channel(id string) *core.Chat {
 
 // remove deletes a message. If the message has replies, a tombstone remains,
 // and its thread still accepts replies.
-func (w *workspace) remove(c *core.Chat, ts string) {
+func (e *Emulator) remove(c *core.Chat, ts string) {
 	replies := slices.ContainsFunc(c.Messages, func(m raw.Object) bool { return raw.Str(m, "thread_ts") == ts })
 	if replies {
 		c.Messages[c.Find(ts)] = raw.Object{
@@ -85,27 +54,16 @@ func (w *workspace) remove(c *core.Chat, ts string) {
 	} else {
 		c.Remove(ts)
 	}
-	w.deleted[c.ID+" "+ts] = true
-	w.Touch()
+	e.deleted[c.ID+" "+ts] = true
+	e.Touch()
 }
 
-// standardAddress is the address of the sandbox before its first request.
-const standardAddress = "http://127.0.0.1:8788"
-
-// base returns the address of the sandbox without a slash.
-func (w *workspace) base() string {
-	if w.address == "" {
-		return standardAddress
-	}
-	return w.address
-}
-
-func (w *workspace) direct(user string) *core.Chat {
+func (e *Emulator) direct(user string) *core.Chat {
 	id := "D" + user[1:] // IDs of users start with U, or with W in an Enterprise Grid
-	if c := w.Chats[id]; c != nil {
+	if c := e.Chats[id]; c != nil {
 		return c
 	}
-	c := w.add(id, "direct message")
+	c := e.add(id, "direct message")
 	c.User = user
 	return c
 }
@@ -131,12 +89,36 @@ type Group struct {
 func (e *Emulator) State() State {
 	st := State{
 		Connections: e.Connections(), Channels: e.States(), Views: e.Modals(),
-		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: e.sessionStates(),
+		Homes: []core.ViewState{}, Groups: e.userGroups(), Sessions: []SessionState{},
 	}
 	for _, user := range slices.Sorted(maps.Keys(e.homes)) {
 		st.Homes = append(st.Homes, e.homes[user].state())
 	}
+	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
+		st.Sessions = append(st.Sessions, *e.sessions[id])
+	}
 	return st
+}
+
+// userGroups returns the user groups of the workspace. The caller holds the
+// lock.
+func (e *Emulator) userGroups() []Group {
+	known := map[string]bool{UserGroup: true}
+	for _, m := range e.Members {
+		for _, id := range e.GroupsOf(m) {
+			known[id] = true
+		}
+	}
+	var out []Group
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		name := id
+		if id == UserGroup {
+			name = "sre"
+		}
+		members, _ := e.InGroup(id)
+		out = append(out, Group{id, name, ids(members)})
+	}
+	return out
 }
 
 // Modals returns a copy of the open modals. The caller holds the lock.
@@ -163,4 +145,56 @@ func (e *Emulator) AddChannel(n int) string {
 }
 
 // Connections returns the number of sockets of bots. The caller holds the lock.
-func (e *Emulator) Connections() int { return len(e.delivery.sockets) }
+func (e *Emulator) Connections() int { return len(e.sockets) }
+
+// Controls implements core.Screen.
+func (e *Emulator) Controls(m raw.Object) []core.Control { return Controls(m) }
+
+// Inputs implements core.Screen.
+func (e *Emulator) Inputs(id string) ([]core.Input, bool) {
+	e.Lock()
+	defer e.Unlock()
+	v := e.find(id)
+	if v == nil {
+		return nil, false
+	}
+	var out []core.Input
+	for _, in := range slots(raw.Objects(raw.Copy(v.View), "blocks")) {
+		out = append(out, core.Input{ID: in.key, Element: in.element})
+	}
+	return out, true
+}
+
+// Pick implements core.Screen. An input keeps the chosen options until the
+// click. Any other element sends them at once.
+func (e *Emulator) Pick(
+	ctx context.Context, as string, at core.Place, labels []string, submit string,
+) (core.Reaction, error) {
+	menu, err := core.FindControl(e, at, "select", "")
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	shown := raw.Objects(e.Message(at.Channel, at.Message), "blocks")
+	found, _ := findControl(shown, menu.ID)
+	for _, in := range slots(shown) {
+		alone := in.key == menu.ID
+		if !alone && !same(in.element, found.element) {
+			continue
+		}
+		values, err := core.OptionValues(in.element, labels)
+		if err != nil {
+			return core.Reaction{}, err
+		}
+		given := map[string][]string{in.key: values}
+		if alone {
+			return core.PressWith(ctx, e, as, at, submit, given)
+		}
+		a := core.On(e, as, at, "press")
+		a.Control, a.Values = menu.ID, given
+		if r, err := e.Act(ctx, a); err != nil || r.Warning != "" {
+			return r, err
+		}
+		return core.Press(ctx, e, as, at, submit)
+	}
+	return core.Reaction{}, e.Errorf("nothing to choose on %s", at.Message)
+}
