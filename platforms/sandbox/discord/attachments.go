@@ -10,16 +10,16 @@ import (
 
 // attach returns the attachments of a message after a request: the attachments
 // that the request keeps, and its files.
-func (g *guild) attach(message string, in sent, edit bool) ([]raw.Object, *failure) {
+func (e *Emulator) attach(message string, in sent, edit bool) ([]raw.Object, *failure) {
 	var held []raw.Object
 	wanted, listed := in.args["attachments"].([]any)
-	had := g.attached[message]
+	had := e.attached[message]
 	if !listed {
 		if !(edit && in.replaces && len(in.files) > 0) {
 			held = slices.Clone(had)
 		}
 		for _, f := range in.files {
-			held = append(held, g.upload(f, f.name))
+			held = append(held, e.upload(f, f.name))
 		}
 		return held, nil
 	}
@@ -37,14 +37,14 @@ func (g *guild) attach(message string, in sent, edit bool) ([]raw.Object, *failu
 		if name == "" {
 			name = in.files[at].name
 		}
-		held = append(held, g.upload(in.files[at], name))
+		held = append(held, e.upload(in.files[at], name))
 	}
 	return held, nil
 }
 
-func (g *guild) upload(f file, name string) raw.Object {
-	id := g.snowflake()
-	g.files.Put(id, f.data)
+func (e *Emulator) upload(f file, name string) raw.Object {
+	id := e.snowflake()
+	e.files.Put(id, f.data)
 	at := "/discord/files/" + id + "/" + name
 	return raw.Object{
 		"id": id, "filename": name, "size": float64(len(f.data)), "url": at, "proxy_url": at,

@@ -2,7 +2,13 @@ package discord
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -10,75 +16,74 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// client is the Discord client of the members. It turns their actions into
-// interactions.
-type client struct {
-	*guild
-	gateway      *gateway
-	interactions interactionsAPI
-}
-
-func (cl client) act(ctx context.Context, m core.Account, a core.Action) (core.Reaction, error) {
-	payload, i, err := cl.begun(m, a)
+// Act implements core.Service. Members click buttons, choose from selects,
+// submit and close modals, send commands and ask for suggestions, write and
+// reply, moderate threads, and hide embeds.
+func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
+	m, err := e.Member(a.As)
+	if err != nil {
+		return core.Reaction{}, err
+	}
+	payload, i, err := e.begun(m, a)
 	if err != nil || i == nil {
 		return core.Reaction{OK: err == nil}, err
 	}
-	if err := cl.deliver(ctx, payload, i); err != nil {
+	if err := e.deliver(ctx, payload, i); err != nil {
 		return core.Reaction{Warning: "This interaction failed (" + err.Error() + ")"}, nil
 	}
-	cl.Lock()
-	defer cl.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	return i.Reaction, nil
 }
 
 // begun returns the interaction that an action starts, or nil if the app does
 // not receive the action.
-func (cl client) begun(m core.Account, a core.Action) (raw.Object, *interaction, error) {
-	cl.Lock()
-	defer cl.Unlock()
+func (e *Emulator) begun(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+	e.Lock()
+	defer e.Unlock()
 	switch a.Do {
 	case "press", "choose":
-		return cl.component(m, a)
+		return e.component(m, a)
 	case "submit":
-		return cl.modalSubmit(m, a)
+		return e.modalSubmit(m, a)
 	case "command", "suggest":
-		return cl.command(m, a, a.Do == "suggest")
+		return e.command(m, a, a.Do == "suggest")
 	case "send", "reply":
-		return nil, nil, cl.talk(m, a)
+		return nil, nil, e.talk(m, a)
 	case "edit":
-		return nil, nil, cl.edit(m, a)
+		return nil, nil, e.edit(m, a)
 	case "delete":
-		return nil, nil, cl.remove(a)
+		return nil, nil, e.takeDown(a)
 	case "thread":
-		return nil, nil, cl.moderate(a)
+		return nil, nil, e.moderate(a)
 	case "embeds":
-		cl.preferEmbeds(m, a.Text != "off")
+		e.preferEmbeds(m, a.Text != "off")
 		return nil, nil, nil
 	case "close":
-		if cl.modals[a.View] == nil {
-			return nil, nil, cl.Errorf("no modal %q is open", a.View)
+		if e.modals[a.View] == nil {
+			return nil, nil, e.Errorf("no modal %q is open", a.View)
 		}
-		delete(cl.modals, a.View)
-		cl.Touch()
+		delete(e.modals, a.View)
+		e.Touch()
 		return nil, nil, nil
 	}
-	return nil, nil, cl.CannotDo(a.Do)
+	return nil, nil, e.CannotDo(a.Do)
 }
 
-func (cl client) begin(m core.Account, channel, message string, kind int) *interaction {
+func (e *Emulator) begin(m core.Account, channel, message string, kind int) *interaction {
 	i := &interaction{
-		ID: cl.snowflake(), Token: uuid.NewString() + uuid.NewString(), User: m.ID, Channel: channel, Message: message,
-		Kind: kind, Created: cl.Clock.Now(), Responded: make(chan struct{}),
+		ID: e.snowflake(), Token: uuid.NewString() + uuid.NewString(), User: m.ID, Channel: channel, Message: message,
+		Kind: kind, Created: e.Clock.Now(), Responded: make(chan struct{}),
 	}
-	cl.guild.interactions[i.Token] = i
+	e.interactions[i.Token] = i
 	return i
 }
 
-func (cl client) payload(m core.Account, i *interaction, ch *channel, data, message raw.Object) raw.Object {
+func (e *Emulator) payload(m core.Account, i *interaction, ch *channel, data, message raw.Object) raw.Object {
 	user := userJSON(m)
 	p := raw.Object{
 		"id": i.ID, "application_id": Application, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
-		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(cl.permissions(), 10),
+		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(e.permissions(), 10),
 		"entitlements": []any{}, "authorizing_integration_owners": raw.Object{},
 		"attachment_size_limit": 10 << 20,
 	}
@@ -92,39 +97,39 @@ func (cl client) payload(m core.Account, i *interaction, ch *channel, data, mess
 	p["guild_id"], p["context"] = Guild, 0
 	p["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
 	p["member"] = raw.Object{
-		"user": user, "roles": cl.GroupsOf(m), "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
+		"user": user, "roles": e.GroupsOf(m), "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
 		"deaf": false, "mute": false, "flags": 0,
 	}
 	return p
 }
 
-func (cl client) component(m core.Account, a core.Action) (raw.Object, *interaction, error) {
-	ch := cl.channels[a.Channel]
+func (e *Emulator) component(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+	ch := e.channels[a.Channel]
 	if ch == nil {
-		return nil, nil, cl.Errorf("no channel %q", a.Channel)
+		return nil, nil, e.Errorf("no channel %q", a.Channel)
 	}
 	msg := ch.Seen(a.Message, m.ID)
 	if msg == nil {
-		return nil, nil, cl.Errorf("no message %q in %s", a.Message, a.Channel)
+		return nil, nil, e.Errorf("no message %q in %s", a.Message, a.Channel)
 	}
 	c := findComponent(msg, a.Control)
 	if c == nil || c["disabled"] == true || a.Do == "press" != (kindOf(c) == button) {
-		return nil, nil, cl.Errorf("no control %q on message %s", a.Control, a.Message)
+		return nil, nil, e.Errorf("no control %q on message %s", a.Control, a.Message)
 	}
 	data := raw.Object{"custom_id": a.Control, "component_type": kindOf(c), "id": c["id"]}
 	if kind := kindOf(c); kind == stringSelect || picksEntity(kind) {
-		values, err := chosen(cl.withOptions(c), a.Values[a.Control])
+		values, err := chosen(e.withOptions(c), a.Values[a.Control])
 		if err != nil {
-			return nil, nil, cl.Errorf("%w", err)
+			return nil, nil, e.Errorf("%w", err)
 		}
 		data["values"] = values
 		if resolved := (raw.Object{}); picksEntity(kind) {
-			cl.resolve(resolved, kind, values)
+			e.resolve(resolved, kind, values)
 			data["resolved"] = resolved
 		}
 	}
-	i := cl.begin(m, ch.ID, a.Message, componentUsed)
-	return cl.payload(m, i, ch, data, msg), i, nil
+	i := e.begin(m, ch.ID, a.Message, componentUsed)
+	return e.payload(m, i, ch, data, msg), i, nil
 }
 
 func findComponent(m raw.Object, customID string) raw.Object {
@@ -136,22 +141,108 @@ func findComponent(m raw.Object, customID string) raw.Object {
 	return nil
 }
 
-func (cl client) modalSubmit(m core.Account, a core.Action) (raw.Object, *interaction, error) {
-	shown := cl.modals[a.View]
+func (e *Emulator) modalSubmit(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+	shown := e.modals[a.View]
 	if shown == nil || shown.User != m.ID {
-		return nil, nil, cl.Errorf("no modal %q is open for %s", a.View, m.Key)
+		return nil, nil, e.Errorf("no modal %q is open for %s", a.View, m.Key)
 	}
-	filled, resolved, err := cl.fill(raw.Objects(shown.Data, "components"), a.Values)
+	filled, resolved, err := e.fill(raw.Objects(shown.Data, "components"), a.Values)
 	if err != nil {
-		return nil, nil, cl.Errorf("%w", err)
+		return nil, nil, e.Errorf("%w", err)
 	}
-	delete(cl.modals, a.View)
-	cl.Touch()
-	ch := cl.channels[shown.Channel]
-	i := cl.begin(m, ch.ID, raw.Str(shown.Message, "id"), modalSubmitted)
+	delete(e.modals, a.View)
+	e.Touch()
+	ch := e.channels[shown.Channel]
+	i := e.begin(m, ch.ID, raw.Str(shown.Message, "id"), modalSubmitted)
 	data := raw.Object{"custom_id": raw.Str(shown.Data, "custom_id"), "components": filled}
 	if len(resolved) > 0 {
 		data["resolved"] = resolved
 	}
-	return cl.payload(m, i, ch, data, shown.Message), i, nil
+	return e.payload(m, i, ch, data, shown.Message), i, nil
+}
+
+// deliver sends an interaction to the application and waits for its first
+// response.
+func (e *Emulator) deliver(ctx context.Context, payload raw.Object, i *interaction) error {
+	times, err := e.Event(ctx, "event_drop", "mute")
+	if err != nil {
+		return err
+	}
+	send := e.overGateway
+	if e.opts.URL != "" {
+		send = e.overHTTP
+	}
+	e.Recorder.Note(core.ToBot, Name, "INTERACTION_CREATE", payload)
+	for range times {
+		if err := send(ctx, payload, i); err != nil {
+			return err
+		}
+	}
+	within, cancel := e.Clock.WithTimeout(ctx, responseTTL)
+	defer cancel()
+	select {
+	case <-i.Responded:
+		return nil
+	case <-within.Done():
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return core.ErrNoAnswer
+	}
+}
+
+// overGateway sends an interaction to every session of the shard. A session
+// without a connection gets it when the bot resumes.
+func (e *Emulator) overGateway(ctx context.Context, payload raw.Object, _ *interaction) error {
+	e.Lock()
+	defer e.Unlock()
+	sessions := e.connected()
+	if len(sessions) == 0 {
+		for _, s := range e.sessions {
+			s.send(ctx, "INTERACTION_CREATE", payload)
+		}
+		return core.ErrNoReceiver
+	}
+	for _, s := range sessions {
+		s.send(ctx, "INTERACTION_CREATE", payload)
+	}
+	return nil
+}
+
+// Sign signs a request body like Discord.
+func Sign(h http.Header, key ed25519.PrivateKey, at time.Time, body []byte) {
+	ts := strconv.FormatInt(at.Unix(), 10)
+	h.Set("X-Signature-Timestamp", ts)
+	h.Set("X-Signature-Ed25519", hex.EncodeToString(ed25519.Sign(key, append([]byte(ts), body...))))
+}
+
+func (e *Emulator) overHTTP(ctx context.Context, payload raw.Object, i *interaction) error {
+	body, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	Sign(header, e.key, time.Now(), body)
+	resp, encoded, err := e.Post(ctx, e.opts.URL, header, body)
+	if err != nil {
+		return err
+	}
+	switch resp.StatusCode {
+	case http.StatusAccepted, http.StatusNoContent:
+		return nil // the app answers with a call of the callback route
+	case http.StatusOK:
+		var answer raw.Object
+		if json.Unmarshal(encoded, &answer) != nil {
+			return errors.New("the answer is not JSON")
+		}
+		accepted := e.Recorder.Watch(Name, "POST /interactions/{id}/{token}/callback", answer)
+		e.Lock()
+		defer e.Unlock()
+		if bad := e.respond(i, sent{args: answer}); bad != nil {
+			return errors.New(bad.message)
+		}
+		accepted(nil)
+		return nil
+	}
+	return errors.New("HTTP " + resp.Status)
 }

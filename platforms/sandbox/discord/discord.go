@@ -14,12 +14,14 @@
 package discord
 
 import (
-	"context"
+	"cmp"
 	"crypto/ed25519"
+	"crypto/rand"
 	"net/http"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // Name is the name of the service.
@@ -50,30 +52,44 @@ type Options struct {
 }
 
 // Emulator is one Discord guild with one application. It is safe for concurrent
-// use.
+// use. The lock of the hub guards its state.
 type Emulator struct {
-	*guild
-	gateway *gateway
-	client  client
-	mux     *http.ServeMux
+	*core.Base
+	mux          *http.ServeMux
+	opts         Options
+	key          ed25519.PrivateKey
+	sessions     map[string]*session // gateway sessions
+	gatewayURL   string              // address of the last connection; bots resume there
+	channels     map[string]*channel
+	interactions map[string]*interaction   // by token
+	modals       map[string]*modal         // by id
+	suggested    map[string]map[string]any // last suggestions for each member: values by name
+	nonces       map[string]string         // IDs of messages by nonce
+	files        core.Files
+	attached     map[string][]raw.Object // attachments by message, including those in components
+	noEmbeds     map[string]bool         // users whose client hides embeds
+	commands     map[string]raw.Object   // by ID
+	starts       starts
+	lastID       int64
 }
 
 // New returns a guild with two channels.
 func New(h *core.Hub, members []core.Account, o Options) *Emulator {
-	if o.Heartbeat == 0 {
-		o.Heartbeat = defaultHeartbeat
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic("sandbox: no random numbers: " + err.Error())
 	}
-	if o.Starts == 0 {
-		o.Starts = defaultStarts
+	o.Heartbeat, o.Starts = cmp.Or(o.Heartbeat, defaultHeartbeat), cmp.Or(o.Starts, defaultStarts)
+	o.StartsPer = cmp.Or(o.StartsPer, defaultStartsPer)
+	e := &Emulator{
+		Base: core.NewBase(h, Name, members), mux: http.NewServeMux(), opts: o, key: key, sessions: map[string]*session{},
+		channels: map[string]*channel{}, interactions: map[string]*interaction{}, modals: map[string]*modal{},
+		suggested: map[string]map[string]any{}, nonces: map[string]string{}, commands: map[string]raw.Object{},
+		attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
 	}
-	if o.StartsPer == 0 {
-		o.StartsPer = defaultStartsPer
-	}
-	g := newGuild(core.NewBase(h, Name, members), o)
-	gw := &gateway{guild: g, sessions: map[string]*session{}}
-	inter := interactionsAPI{g}
-	e := &Emulator{guild: g, gateway: gw, client: client{g, gw, inter}}
-	e.mux = newREST(g, gw, inter).routes()
+	e.add(Channel, "deploys", textChannel)
+	e.add(otherChannel, "oncall", textChannel)
+	e.addRoutes()
 	return e
 }
 
@@ -81,26 +97,15 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
 // PublicKey returns the key that verifies interactions over HTTP.
-func (e *Emulator) PublicKey() ed25519.PublicKey { return e.publicKey() }
+func (e *Emulator) PublicKey() ed25519.PublicKey { return e.key.Public().(ed25519.PublicKey) }
 
 // Key returns the private key that signs interactions. Tests forge interactions
 // with it.
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
 
-// Act implements core.Service. Members click buttons, choose from selects,
-// submit and close modals, send commands and ask for suggestions, write and
-// reply, moderate threads, and hide embeds.
-func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error) {
-	m, err := e.Member(a.As)
-	if err != nil {
-		return core.Reaction{}, err
-	}
-	return e.client.act(ctx, m, a)
-}
-
 // Disconnect closes every gateway connection with a code. Zero asks the bot to
 // reconnect.
 func (e *Emulator) Disconnect(code int) error {
-	e.gateway.disconnect(e.Context(), code)
+	e.disconnect(e.Context(), code)
 	return nil
 }

@@ -3,13 +3,14 @@ package discord
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // filler fills in a modal for a member.
 type filler struct {
-	*guild
+	*Emulator
 	values   map[string][]string // values by custom ID
 	used     map[string]bool
 	resolved raw.Object
@@ -17,8 +18,8 @@ type filler struct {
 
 // fill returns the values that a client sends for the components of a modal,
 // and the objects of the IDs in them.
-func (g *guild) fill(components []raw.Object, values map[string][]string) ([]any, raw.Object, error) {
-	f := filler{g, values, map[string]bool{}, raw.Object{}}
+func (e *Emulator) fill(components []raw.Object, values map[string][]string) ([]any, raw.Object, error) {
+	f := filler{e, values, map[string]bool{}, raw.Object{}}
 	out := []any{}
 	for _, o := range components {
 		switch kindOf(o) {
@@ -148,4 +149,90 @@ func countChosen(c raw.Object, n int) error {
 		return fmt.Errorf("choose %d to %d", least, most)
 	}
 	return nil
+}
+
+// entity is a user, a role or a channel that a select offers.
+type entity struct {
+	kind, id, name string // kind is the name of its list in resolved
+	data           raw.Object
+}
+
+// offered returns the entries of a select of users, roles or channels. The
+// caller holds the lock.
+func (e *Emulator) offered(kind int) []entity {
+	var out []entity
+	if kind == userSelect || kind == anySelect {
+		for _, m := range e.Members {
+			out = append(out, entity{"users", m.ID, m.Name, userJSON(m)})
+		}
+	}
+	if kind == roleSelect || kind == anySelect {
+		for _, r := range e.roles() {
+			out = append(out, entity{"roles", raw.Str(r, "id"), raw.Str(r, "name"), r})
+		}
+	}
+	if kind == channelSelect {
+		for _, ch := range raw.All(e.textChannels()) {
+			out = append(out, entity{"channels", raw.Str(ch, "id"), raw.Str(ch, "name"), ch})
+		}
+	}
+	return out
+}
+
+// withOptions returns a copy of an input. A select of users, roles or channels
+// gets its entries as options, so that people choose by name.
+func (e *Emulator) withOptions(c raw.Object) raw.Object {
+	c = raw.Copy(c)
+	if !picksEntity(kindOf(c)) {
+		return c
+	}
+	selected := map[string]bool{}
+	for _, v := range raw.Objects(c, "default_values") {
+		selected[raw.Str(v, "id")] = true
+	}
+	var options []any
+	for _, e := range e.offered(kindOf(c)) {
+		options = append(options, raw.Object{"label": e.name, "value": e.id, "default": selected[e.id]})
+	}
+	c["options"] = options
+	return c
+}
+
+// resolve adds the objects of chosen IDs to the field resolved of an
+// interaction.
+func (e *Emulator) resolve(resolved raw.Object, kind int, values []any) {
+	add := func(list, id string, data raw.Object) {
+		if raw.Sub(resolved, list) == nil {
+			resolved[list] = raw.Object{}
+		}
+		raw.Sub(resolved, list)[id] = data
+	}
+	for _, o := range e.offered(kind) {
+		if !slices.Contains(values, any(o.id)) {
+			continue
+		}
+		add(o.kind, o.id, o.data)
+		if m, known := e.ByID(o.id); known {
+			member := memberJSON(nil, e.GroupsOf(m))
+			delete(member, "user")
+			member["permissions"] = "0" // permissions in the channel
+			add("members", o.id, member)
+		}
+	}
+}
+
+// uploaded stores the files that a member chose in a modal, and returns their
+// IDs. The first line of a value is the name of a file, and the rest is its
+// content.
+func (e *Emulator) uploaded(resolved raw.Object, values []string) []any {
+	ids, attachments := []any{}, raw.Object{}
+	for _, v := range values {
+		name, content, _ := strings.Cut(v, "\n")
+		a := e.upload(file{data: []byte(content)}, name)
+		ids, attachments[raw.Str(a, "id")] = append(ids, a["id"]), a
+	}
+	if len(ids) > 0 {
+		resolved["attachments"] = attachments
+	}
+	return ids
 }

@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -34,19 +35,12 @@ const (
 	closeAlreadyVerified = 4005
 )
 
-// gateway serves the sessions of the bot. The lock of the hub guards it.
-type gateway struct {
-	*guild
-	sessions map[string]*session
-	url      string // address of the last connection; bots resume there
-}
-
 // revoked reports whether the service refuses the token of the bot.
-func (g *guild) revoked() bool {
-	g.Lock()
-	reset := g.starts.reset
-	g.Unlock()
-	return reset || g.Has("revoke")
+func (e *Emulator) revoked() bool {
+	e.Lock()
+	reset := e.starts.reset
+	e.Unlock()
+	return reset || e.Has("revoke")
 }
 
 // session is a gateway session. It outlives its connection, so that a bot can
@@ -72,8 +66,8 @@ type frame struct {
 	D  json.RawMessage `json:"d"`
 }
 
-func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
-	if gw.RefuseSocket(rw) {
+func (e *Emulator) socket(rw http.ResponseWriter, r *http.Request) {
+	if e.RefuseSocket(rw) {
 		return
 	}
 	conn := core.AcceptSocket(rw, r)
@@ -82,15 +76,15 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxFrame)
-	ctx, cancel := context.WithCancel(gw.Context())
+	ctx, cancel := context.WithCancel(e.Context())
 	defer cancel()
-	hello := raw.Object{"heartbeat_interval": gw.opts.Heartbeat.Milliseconds()}
+	hello := raw.Object{"heartbeat_interval": e.opts.Heartbeat.Milliseconds()}
 	if wsjson.Write(ctx, conn, raw.Object{"op": opHello, "d": hello}) != nil {
 		return
 	}
-	gw.Lock()
-	gw.url = core.SocketAddress(r, "/discord/gateway")
-	gw.Unlock()
+	e.Lock()
+	e.gatewayURL = core.SocketAddress(r, "/discord/gateway")
+	e.Unlock()
 	var s *session
 	ended := websocket.StatusCode(-1)
 	for {
@@ -100,12 +94,12 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if f.Op == opHeartbeat {
-			if !gw.Has("freeze") && wsjson.Write(ctx, conn, raw.Object{"op": opHeartbeatAck}) != nil {
+			if !e.Has("freeze") && wsjson.Write(ctx, conn, raw.Object{"op": opHeartbeatAck}) != nil {
 				break
 			}
 			continue
 		}
-		next, code := gw.frame(ctx, conn, s, f)
+		next, code := e.frame(ctx, conn, s, f)
 		if code != 0 {
 			conn.Close(code, "")
 			break
@@ -113,29 +107,29 @@ func (gw *gateway) serve(rw http.ResponseWriter, r *http.Request) {
 		s = next
 	}
 	if s != nil {
-		gw.left(s, conn, ended)
+		e.left(s, conn, ended)
 	}
 }
 
 // left removes an ended connection from its session. If the bot closed it with
 // 1000 or 1001, the session ends.
-func (gw *gateway) left(s *session, conn *websocket.Conn, ended websocket.StatusCode) {
-	gw.Lock()
-	defer gw.Unlock()
+func (e *Emulator) left(s *session, conn *websocket.Conn, ended websocket.StatusCode) {
+	e.Lock()
+	defer e.Unlock()
 	s.mu.Lock()
 	if s.conn == conn { // otherwise, the service closed the connection
 		s.conn = nil
 		if ended == websocket.StatusNormalClosure || ended == websocket.StatusGoingAway {
-			delete(gw.sessions, s.id)
+			delete(e.sessions, s.id)
 		}
 	}
 	s.mu.Unlock()
-	gw.Touch()
+	e.Touch()
 }
 
 // frame handles identify and resume. The caller closes the connection unless
 // the code is 0.
-func (gw *gateway) frame(
+func (e *Emulator) frame(
 	ctx context.Context, conn *websocket.Conn, s *session, f frame,
 ) (*session, websocket.StatusCode) {
 	var d struct {
@@ -150,16 +144,16 @@ func (gw *gateway) frame(
 	if json.Unmarshal(f.D, &d) != nil {
 		return nil, closeDecode
 	}
-	if d.Token != Token && d.Token != "Bot "+Token || gw.revoked() {
+	if d.Token != Token && d.Token != "Bot "+Token || e.revoked() {
 		return nil, closeAuthentication
 	}
 	if f.Op == opIdentify {
 		if s != nil {
 			return nil, closeAlreadyVerified
 		}
-		return gw.identify(ctx, conn, d.Intents)
+		return e.identify(ctx, conn, d.Intents)
 	}
-	if old := gw.resume(ctx, conn, d.SessionID, d.Seq); old != nil {
+	if old := e.resume(ctx, conn, d.SessionID, d.Seq); old != nil {
 		return old, 0
 	}
 	_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // the connection may have ended
@@ -168,37 +162,37 @@ func (gw *gateway) frame(
 
 // resume gives a session a new connection and sends the missed events. It
 // returns nil if the session does not exist.
-func (gw *gateway) resume(ctx context.Context, conn *websocket.Conn, id string, seq int) *session {
-	gw.Lock()
-	old := gw.sessions[id]
+func (e *Emulator) resume(ctx context.Context, conn *websocket.Conn, id string, seq int) *session {
+	e.Lock()
+	old := e.sessions[id]
 	if old == nil {
-		gw.Unlock()
+		e.Unlock()
 		return nil
 	}
 	old.mu.Lock()
 	old.conn = conn
-	for _, e := range old.events {
-		if e.S > seq {
-			_ = wsjson.Write(ctx, conn, e) // the connection may have ended, and the bot then resumes again
+	for _, missed := range old.events {
+		if missed.S > seq {
+			_ = wsjson.Write(ctx, conn, missed) // the connection may have ended, and the bot then resumes again
 		}
 	}
 	old.mu.Unlock()
-	gw.Touch()
-	gw.Unlock()
+	e.Touch()
+	e.Unlock()
 	old.send(ctx, "RESUMED", raw.Object{})
 	return old
 }
 
 // identify starts a session. A start that follows another too soon gets Invalid
 // Session. Too many starts in a day cost the bot its token.
-func (gw *gateway) identify(
+func (e *Emulator) identify(
 	ctx context.Context, conn *websocket.Conn, intents int,
 ) (*session, websocket.StatusCode) {
-	gw.Lock()
-	wait := gw.Limits.TakeIn("discord identify", startRate.calls, startRate.period)
-	kept := wait > 0 || gw.started()
-	gw.Touch()
-	gw.Unlock()
+	e.Lock()
+	wait := e.Limits.TakeIn("discord identify", startRate.calls, startRate.period)
+	kept := wait > 0 || e.started()
+	e.Touch()
+	e.Unlock()
 	switch {
 	case wait > 0:
 		_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // the connection may have ended
@@ -207,29 +201,29 @@ func (gw *gateway) identify(
 		return nil, closeAuthentication
 	}
 	s := &session{id: uuid.NewString(), intents: intents, conn: conn}
-	gw.Lock()
-	defer gw.Unlock()
-	gw.sessions[s.id] = s
-	s.send(gw.Context(), "READY", raw.Object{
+	e.Lock()
+	defer e.Unlock()
+	e.sessions[s.id] = s
+	s.send(e.Context(), "READY", raw.Object{
 		"v": 10, "user": botJSON(), "guilds": []any{raw.Object{"id": Guild, "unavailable": true}}, "session_id": s.id,
-		"resume_gateway_url": gw.url, "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
+		"resume_gateway_url": e.gatewayURL, "application": raw.Object{"id": Application, "flags": 0}, "private_channels": []any{},
 		"shard": []int{0, 1},
 	})
 	if intents&intentGuilds != 0 {
-		s.send(gw.Context(), "GUILD_CREATE", gw.guildJSON())
+		s.send(e.Context(), "GUILD_CREATE", e.guildJSON())
 	}
-	gw.Touch()
+	e.Touch()
 	return s, 0
 }
 
 // guildJSON returns the guild in the format of GUILD_CREATE. The caller holds
 // the lock.
-func (gw *gateway) guildJSON() raw.Object {
+func (e *Emulator) guildJSON() raw.Object {
 	return raw.Object{
-		"id": Guild, "name": "Sandbox", "channels": gw.textChannels(), "members": []any{}, "roles": gw.rolesJSON(),
+		"id": Guild, "name": "Sandbox", "channels": e.textChannels(), "members": []any{}, "roles": e.rolesJSON(),
 		"emojis": []any{}, "stickers": []any{}, "threads": []any{}, "presences": []any{}, "voice_states": []any{},
 		"stage_instances": []any{}, "guild_scheduled_events": []any{}, "features": []any{},
-		"member_count": len(gw.Members), "owner_id": gw.Members[0].ID, "joined_at": time.Now().UTC().Format(time.RFC3339),
+		"member_count": len(e.Members), "owner_id": e.Members[0].ID, "joined_at": time.Now().UTC().Format(time.RFC3339),
 	}
 }
 
@@ -253,43 +247,35 @@ func (s *session) send(ctx context.Context, t string, d any) {
 	}
 }
 
-// dispatch sends an event about a message of a channel to the sessions with the
-// necessary intents. The caller holds the lock.
-func (gw *gateway) dispatch(t string, ch *channel, extra, m raw.Object) {
+// toSessions sends an event about a channel to the sessions with the necessary
+// intent. The caller holds the lock.
+func (e *Emulator) toSessions(ch *channel, t string, content func(s *session) raw.Object) {
 	intent := intentMessages
 	if ch.Kind == directChannel {
 		intent = intentDirect
 	}
-	for _, s := range gw.sessions {
+	for _, s := range e.sessions {
 		if s.intents&intent != 0 {
-			d := visible(m, ch, s.intents)
-			for k, v := range extra {
-				d[k] = v
-			}
-			s.send(gw.Context(), t, d)
+			s.send(e.Context(), t, content(s))
 		}
 	}
 }
 
-// removed sends the event about a deleted message. The caller holds the lock.
-func (gw *gateway) removed(ch *channel, id string) {
-	intent, d := intentMessages, raw.Object{"id": id, "channel_id": ch.ID, "guild_id": Guild}
-	if ch.Kind == directChannel {
-		intent = intentDirect
-		delete(d, "guild_id")
-	}
-	for _, s := range gw.sessions {
-		if s.intents&intent != 0 {
-			s.send(gw.Context(), "MESSAGE_DELETE", d)
-		}
-	}
+// dispatch sends an event about a message of a channel. The caller holds the
+// lock.
+func (e *Emulator) dispatch(t string, ch *channel, extra, m raw.Object) {
+	e.toSessions(ch, t, func(s *session) raw.Object {
+		d := visible(m, ch, s.intents)
+		maps.Copy(d, extra)
+		return d
+	})
 }
 
 // connected returns the sessions that have a connection. The caller holds the
 // lock.
-func (gw *gateway) connected() []*session {
+func (e *Emulator) connected() []*session {
 	var out []*session
-	for _, s := range gw.sessions {
+	for _, s := range e.sessions {
 		s.mu.Lock()
 		if s.conn != nil {
 			out = append(out, s)
@@ -304,13 +290,13 @@ var unresumable = []int{4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
 
 // disconnect closes every gateway connection with a code. Zero asks the bot to
 // reconnect.
-func (gw *gateway) disconnect(ctx context.Context, code int) {
-	gw.Lock()
-	sessions := gw.connected()
+func (e *Emulator) disconnect(ctx context.Context, code int) {
+	e.Lock()
+	sessions := e.connected()
 	if slices.Contains(unresumable, code) {
-		clear(gw.sessions)
+		clear(e.sessions)
 	}
-	gw.Unlock()
+	e.Unlock()
 	for _, s := range sessions {
 		s.mu.Lock()
 		conn := s.conn
@@ -321,9 +307,55 @@ func (gw *gateway) disconnect(ctx context.Context, code int) {
 		}
 		if code == 0 {
 			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // the connection may have ended
-			gw.Part(conn)
+			e.Part(conn)
 			continue
 		}
 		conn.Close(websocket.StatusCode(code), "")
+	}
+}
+
+// starts counts the sessions that the bot has started. Discord resets the token
+// of a bot that starts too many in a day:
+// docs.discord.com/developers/events/gateway#session-start-limit-object.
+type starts struct {
+	used  int
+	since time.Time // first start of the current period
+	reset bool      // the service has reset the token
+}
+
+// startLimit returns the number of remaining starts, and the time until the
+// next period. The caller holds the lock.
+func (e *Emulator) startLimit() (left int, resets time.Duration) {
+	if age := time.Since(e.starts.since); age < e.opts.StartsPer {
+		return max(0, e.opts.Starts-e.starts.used), e.opts.StartsPer - age
+	}
+	return e.opts.Starts, e.opts.StartsPer
+}
+
+// started counts a start. It returns false if the token has been reset. The
+// caller holds the lock.
+func (e *Emulator) started() bool {
+	if time.Since(e.starts.since) >= e.opts.StartsPer {
+		e.starts.used, e.starts.since = 0, time.Now()
+	}
+	e.starts.used++
+	if e.starts.used > e.opts.Starts {
+		e.starts.reset = true
+	}
+	return !e.starts.reset
+}
+
+// gateway returns the address of the gateway and the session start limit. With
+// the fault sessions, at most three starts remain.
+func (e *Emulator) getGateway(c *call) any {
+	left, resets := e.startLimit()
+	if c.spent {
+		left = min(left, 3)
+	}
+	return raw.Object{
+		"url": core.SocketAddress(c.Request, "/discord/gateway"), "shards": 1,
+		"session_start_limit": raw.Object{
+			"total": e.opts.Starts, "remaining": left, "reset_after": resets.Milliseconds(), "max_concurrency": 1,
+		},
 	}
 }

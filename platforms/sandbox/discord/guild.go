@@ -1,8 +1,6 @@
 package discord
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,25 +10,6 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
-
-// guild is the state of a Discord guild and its application. The lock of the
-// hub guards it.
-type guild struct {
-	*core.Base
-	opts         Options
-	key          ed25519.PrivateKey
-	channels     map[string]*channel
-	interactions map[string]*interaction   // by token
-	modals       map[string]*modal         // by id
-	suggested    map[string]map[string]any // last suggestions for each member: values by name
-	nonces       map[string]string         // IDs of messages by nonce
-	files        core.Files
-	attached     map[string][]raw.Object // attachments by message, including those in components
-	noEmbeds     map[string]bool         // users whose client hides embeds
-	commands     map[string]raw.Object   // by ID
-	starts       starts
-	lastID       int64
-}
 
 // Kinds of channels.
 const (
@@ -57,34 +36,19 @@ type modal struct {
 	Message raw.Object // message with the component that opened it
 }
 
-func newGuild(b *core.Base, o Options) *guild {
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		panic("sandbox: no random numbers: " + err.Error())
-	}
-	g := &guild{
-		Base: b, opts: o, key: key, channels: map[string]*channel{}, interactions: map[string]*interaction{},
-		modals: map[string]*modal{}, suggested: map[string]map[string]any{}, nonces: map[string]string{},
-		commands: map[string]raw.Object{}, attached: map[string][]raw.Object{}, noEmbeds: map[string]bool{},
-	}
-	g.add(Channel, "deploys", textChannel)
-	g.add(otherChannel, "oncall", textChannel)
-	return g
-}
-
-func (g *guild) add(id, name string, kind int) *channel {
+func (e *Emulator) add(id, name string, kind int) *channel {
 	ch := &channel{Chat: core.NewChat(id, name, func(m raw.Object) string { return raw.Str(m, "id") }), Kind: kind}
-	g.channels[id], g.Chats[id] = ch, &ch.Chat
+	e.channels[id], e.Chats[id] = ch, &ch.Chat
 	return ch
 }
 
 // direct returns the direct message channel with a member.
-func (g *guild) direct(m core.Account) *channel {
+func (e *Emulator) direct(m core.Account) *channel {
 	id := "9" + m.ID[1:]
-	if ch := g.channels[id]; ch != nil {
+	if ch := e.channels[id]; ch != nil {
 		return ch
 	}
-	ch := g.add(id, m.Name, directChannel)
+	ch := e.add(id, m.Name, directChannel)
 	ch.User = m.ID
 	return ch
 }
@@ -93,14 +57,12 @@ func (g *guild) direct(m core.Account) *channel {
 const snowflakeEpoch = 1420070400000
 
 // snowflake returns a new ID, which contains the time.
-func (g *guild) snowflake() string {
-	g.lastID = max(g.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
-	return snowflakeText(g.lastID)
+func (e *Emulator) snowflake() string {
+	e.lastID = max(e.lastID+1, (time.Now().UnixMilli()-snowflakeEpoch)<<22)
+	return snowflakeText(e.lastID)
 }
 
 func snowflakeText(id int64) string { return strconv.FormatInt(id, 10) }
-
-func (g *guild) publicKey() ed25519.PublicKey { return g.key.Public().(ed25519.PublicKey) }
 
 func (ch *channel) json() raw.Object {
 	o := raw.Object{
@@ -126,12 +88,12 @@ func botJSON() raw.Object {
 }
 
 // preferEmbeds sets whether a member's client shows embeds.
-func (g *guild) preferEmbeds(m core.Account, shown bool) {
-	delete(g.noEmbeds, m.ID)
+func (e *Emulator) preferEmbeds(m core.Account, shown bool) {
+	delete(e.noEmbeds, m.ID)
 	if !shown {
-		g.noEmbeds[m.ID] = true
+		e.noEmbeds[m.ID] = true
 	}
-	g.Touch()
+	e.Touch()
 }
 
 // State is a copy of the channels and modals of the guild.
@@ -175,4 +137,4 @@ func (e *Emulator) AddChannel(n int) string {
 }
 
 // Connections returns the number of sessions of bots. The caller holds the lock.
-func (e *Emulator) Connections() int { return len(e.gateway.connected()) }
+func (e *Emulator) Connections() int { return len(e.connected()) }

@@ -33,30 +33,27 @@ type interaction struct {
 	Original  string // ID of the message that the response created or updated
 }
 
-// interactionsAPI has the routes that answer interactions.
-type interactionsAPI struct{ *guild }
-
-func (api interactionsAPI) callback(c *call) (int, any, *failure) {
-	i := api.interactions[c.PathValue("token")]
+func (e *Emulator) callback(c *call) any {
+	i := e.interactions[c.PathValue("token")]
 	if i == nil || i.ID != c.PathValue("id") {
-		return 0, nil, unknownInteraction
+		return unknownInteraction
 	}
 	if c.rival { // another program with the bot's token responded first
-		if bad := api.respond(i, sent{args: raw.Object{"type": float64(respondDeferredEdits), "data": raw.Object{}}}); bad != nil {
-			return 0, nil, bad
+		if bad := e.respond(i, sent{args: raw.Object{"type": float64(respondDeferredEdits), "data": raw.Object{}}}); bad != nil {
+			return bad
 		}
 	}
-	if bad := api.respond(i, c.sent()); bad != nil {
-		return 0, nil, bad
+	if bad := e.respond(i, c.sent()); bad != nil {
+		return bad
 	}
 	if c.URL.Query().Get("with_response") != "true" {
-		return 204, nil, nil
+		return nil
 	}
 	answer := raw.Object{"interaction": raw.Object{"id": i.ID, "type": i.Kind, "response_message_id": i.Original}}
 	if kind := raw.Int(c.args["type"]); kind == respondMessage || kind == respondUpdate || kind == respondDeferred {
-		answer["resource"] = raw.Object{"type": kind, "message": raw.Clone(api.channels[i.Channel].Seen(i.Original, i.User))}
+		answer["resource"] = raw.Object{"type": kind, "message": raw.Clone(e.channels[i.Channel].Seen(i.Original, i.User))}
 	}
-	return 200, answer, nil
+	return answer
 }
 
 // Kinds of responses.
@@ -70,14 +67,14 @@ const (
 )
 
 // respond applies the first response to an interaction.
-func (api interactionsAPI) respond(i *interaction, in sent) *failure {
+func (e *Emulator) respond(i *interaction, in sent) *failure {
 	if i.done {
 		return acknowledged
 	}
-	if api.Clock.Since(i.Created) > responseTTL {
+	if e.Clock.Since(i.Created) > responseTTL {
 		return unknownInteraction
 	}
-	if api.channels[i.Channel] == nil { // the thread was deleted
+	if e.channels[i.Channel] == nil { // the thread was deleted
 		return unknownChannel
 	}
 	kind := raw.Int(in.args["type"])
@@ -89,25 +86,26 @@ func (api interactionsAPI) respond(i *interaction, in sent) *failure {
 	switch kind {
 	case respondMessage:
 		var m raw.Object
-		m, bad = api.create(i, in)
+		m, bad = e.createFor(i, in)
 		i.Original = raw.Str(m, "id")
 	case respondDeferred:
-		i.Original = api.wait(i, flags(in.args)&ephemeral)
+		i.Original = e.wait(i, flags(in.args)&ephemeral)
 	case respondDeferredEdits:
 		i.Original = i.Message
 	case respondUpdate:
-		bad = api.update(i, in)
+		_, bad = e.amend(i, i.Message, in)
+		i.Original = i.Message
 	case respondModal:
-		bad = api.openModal(i, in.args)
+		bad = e.openModal(i, in.args)
 	case respondSuggestions:
-		bad = api.suggest(i, in.args)
+		bad = e.suggest(i, in.args)
 	}
 	if bad != nil {
 		return bad
 	}
 	i.done, i.Reaction.OK = true, true
 	close(i.Responded)
-	api.Touch()
+	e.Touch()
 	return nil
 }
 
@@ -128,17 +126,17 @@ func (i *interaction) responses() []int {
 
 // wait shows that the app is thinking. It returns the ID of the message that a
 // later edit of the response turns into the answer.
-func (api interactionsAPI) wait(i *interaction, private int) string {
-	ch := api.channels[i.Channel]
-	m := api.blank(ch)
+func (e *Emulator) wait(i *interaction, private int) string {
+	ch := e.channels[i.Channel]
+	m := e.blank(ch)
 	m["flags"] = float64(loading | private)
-	api.show(ch, i, m)
+	e.show(ch, i, m)
 	return raw.Str(m, "id")
 }
 
 // show adds the message of an interaction. Only the member sees it if it is
 // ephemeral.
-func (api interactionsAPI) show(ch *channel, i *interaction, m raw.Object) {
+func (e *Emulator) show(ch *channel, i *interaction, m raw.Object) {
 	if flags(m)&ephemeral != 0 {
 		ch.AddPrivate(i.User, m)
 	} else {
@@ -146,104 +144,96 @@ func (api interactionsAPI) show(ch *channel, i *interaction, m raw.Object) {
 	}
 }
 
-// update edits the message of the component.
-func (api interactionsAPI) update(i *interaction, in sent) *failure {
-	ch := api.channels[i.Channel]
-	m := ch.Seen(i.Message, i.User)
+// amend edits a message that the member of an interaction sees.
+func (e *Emulator) amend(i *interaction, id string, in sent) (raw.Object, *failure) {
+	ch := e.channels[i.Channel]
+	m := ch.Seen(id, i.User)
 	if m == nil {
-		return unknownMessage
+		return nil, unknownMessage
 	}
-	if bad := api.apply(ch, m, in, true); bad != nil {
-		return bad
-	}
-	i.Original = i.Message
-	return nil
+	return m, e.apply(ch, m, in, true)
 }
 
 // openModal shows a modal. A client shows one modal at a time.
-func (api interactionsAPI) openModal(i *interaction, data raw.Object) *failure {
+func (e *Emulator) openModal(i *interaction, data raw.Object) *failure {
 	if bad := modalShape.check("data", data, true); bad != nil {
 		return bad
 	}
-	for id, m := range api.modals {
+	for id, m := range e.modals {
 		if m.User == i.User {
-			delete(api.modals, id)
+			delete(e.modals, id)
 		}
 	}
-	id := "M" + strconv.FormatInt(api.Next(), 10)
+	id := "M" + strconv.FormatInt(e.Next(), 10)
 	numberComponents(raw.List(data, "components"))
-	from := api.channels[i.Channel].Seen(i.Message, i.User)
-	api.modals[id] = &modal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: from}
+	from := e.channels[i.Channel].Seen(i.Message, i.User)
+	e.modals[id] = &modal{ID: id, User: i.User, Channel: i.Channel, Data: data, Message: from}
 	i.Reaction.Modal = id
 	return nil
 }
 
-// create posts a message for an interaction, privately if its flags say so.
-func (api interactionsAPI) create(i *interaction, in sent) (raw.Object, *failure) {
-	ch := api.channels[i.Channel]
-	m := api.blank(ch)
+// createFor posts a message for an interaction, privately if its flags say so.
+func (e *Emulator) createFor(i *interaction, in sent) (raw.Object, *failure) {
+	ch := e.channels[i.Channel]
+	m := e.blank(ch)
 	if in.args == nil {
 		in.args = raw.Object{}
 	}
 	if _, ok := in.args["allowed_mentions"]; !ok {
 		in.args["allowed_mentions"] = raw.Object{"parse": []any{"users"}}
 	}
-	if bad := api.apply(ch, m, in, false); bad != nil {
+	if bad := e.apply(ch, m, in, false); bad != nil {
 		return nil, bad
 	}
-	api.show(ch, i, m)
+	e.show(ch, i, m)
 	return m, nil
 }
 
 // live returns the interaction of a token that is still valid.
-func (api interactionsAPI) live(c *call) (*interaction, *failure) {
-	i := api.interactions[c.PathValue("token")]
-	if i == nil || c.PathValue("app") != Application || api.Clock.Since(i.Created) > tokenTTL || !i.done {
+func (e *Emulator) live(c *call) (*interaction, *failure) {
+	i := e.interactions[c.PathValue("token")]
+	if i == nil || c.PathValue("app") != Application || e.Clock.Since(i.Created) > tokenTTL || !i.done {
 		return nil, badToken
 	}
-	if api.channels[i.Channel] == nil {
+	if e.channels[i.Channel] == nil {
 		return nil, unknownChannel
 	}
 	return i, nil
 }
 
-func (api interactionsAPI) followUp(c *call) (int, any, *failure) {
-	i, bad := api.live(c)
+func (e *Emulator) followUp(c *call) any {
+	i, bad := e.live(c)
 	if bad != nil {
-		return 0, nil, bad
+		return bad
 	}
-	ch := api.channels[i.Channel]
+	ch := e.channels[i.Channel]
 	m := ch.Seen(i.Original, i.User)
 	if m != nil && flags(m)&loading != 0 { // the first follow-up replaces the message that the app is thinking
-		bad = api.apply(ch, m, c.sent(), true)
+		bad = e.apply(ch, m, c.sent(), true)
 	} else {
-		m, bad = api.create(i, c.sent())
+		m, bad = e.createFor(i, c.sent())
 	}
 	if bad != nil {
-		return 0, nil, bad
+		return bad
 	}
-	api.Touch()
-	return 200, raw.Clone(m), nil
+	e.Touch()
+	return raw.Clone(m)
 }
 
-// edit edits the message in the request. The ID @original stands for the
+// editResponse edits the message in the request. The ID @original stands for the
 // response.
-func (api interactionsAPI) edit(c *call) (int, any, *failure) {
-	i, bad := api.live(c)
+func (e *Emulator) editResponse(c *call) any {
+	i, bad := e.live(c)
 	if bad != nil {
-		return 0, nil, bad
+		return bad
 	}
 	id := c.PathValue("message")
 	if id == "@original" {
 		id = i.Original
 	}
-	ch := api.channels[i.Channel]
-	m := ch.Seen(id, i.User)
-	if m == nil {
-		return 0, nil, unknownMessage
+	m, bad := e.amend(i, id, c.sent())
+	if bad != nil {
+		return bad
 	}
-	if bad := api.apply(ch, m, c.sent(), true); bad != nil {
-		return 0, nil, bad
-	}
-	return 200, raw.Clone(m), nil
+	return raw.Clone(m)
 }

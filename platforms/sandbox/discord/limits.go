@@ -1,6 +1,8 @@
 package discord
 
-import "time"
+import (
+	"time"
+)
 
 // Limits in code points, unless a comment names another unit. The comment of
 // each group names its page on docs.discord.com.

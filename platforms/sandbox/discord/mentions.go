@@ -63,7 +63,7 @@ func allows(args raw.Object) func(kind, id string) bool {
 }
 
 // mention records the users and roles that the message pings.
-func (g *guild) mention(m, args raw.Object) {
+func (e *Emulator) mention(m, args raw.Object) {
 	may := allows(args)
 	said := shownText(m)
 	m["mentions"], m["mention_roles"], m["mention_everyone"] = []any{}, []any{}, false
@@ -73,13 +73,13 @@ func (g *guild) mention(m, args raw.Object) {
 	original := raw.Sub(m, "referenced_message")
 	allowed := raw.Sub(args, "allowed_mentions")
 	answers := original != nil && (allowed == nil || allowed["replied_user"] == true)
-	for _, p := range g.Members {
+	for _, p := range e.Members {
 		named := (strings.Contains(said, "<@"+p.ID+">") || strings.Contains(said, "<@!"+p.ID+">")) && may("users", p.ID)
-		if named || answers && raw.Str(raw.Sub(original, "author"), "id") == p.ID {
+		if named || answers && author(original) == p.ID {
 			m["mentions"] = append(raw.List(m, "mentions"), userJSON(p))
 		}
 	}
-	for _, r := range g.roles() {
+	for _, r := range e.roles() {
 		if id := raw.Str(r, "id"); r["mentionable"] == true && strings.Contains(said, "<@&"+id+">") && may("roles", id) {
 			m["mention_roles"] = append(raw.List(m, "mention_roles"), id)
 		}

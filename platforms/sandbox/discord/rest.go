@@ -17,29 +17,27 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// rest serves the requests of bots.
-type rest struct {
-	*guild
-	table []route
-	gw    *gateway
-}
-
 // route is a route of the REST API. Bot routes need the bot's token.
 type route struct {
 	pattern string
 	bot     bool
+	sees    bool // the bot must see the channel
 	handle  handler
 }
 
-// handler answers a request. It runs with the lock held.
-type handler func(c *call) (status int, result any, bad *failure)
+// handler answers a request. It runs with the lock held, after the guild, the
+// channel and the message in the path were found. It returns a result, a
+// failure, or nil if there is no content.
+type handler func(e *Emulator, c *call) any
 
 // call is one request.
 type call struct {
 	*http.Request
 	args    raw.Object
 	files   []file
-	channel *channel // channel in the path of the route
+	status  int        // of a result
+	channel *channel   // channel in the path of the route
+	message raw.Object // message in the path; nil if it is ephemeral
 	// Whether the faults with these names apply. The name of the fault for
 	// spent is sessions.
 	endpoint, spent, rival bool
@@ -52,130 +50,138 @@ type file struct {
 	data   []byte
 }
 
-// callback is the route for the first response to an interaction.
-const callback = "POST /interactions/{id}/{token}/callback"
+const (
+	// responding is the route for the first response to an interaction.
+	responding = "POST /interactions/{id}/{token}/callback"
+	ofMessage  = "/channels/{channel}/messages/{message}"
+)
 
-func newREST(g *guild, gw *gateway, inter interactionsAPI) rest {
-	apps, guilds, messages := applicationsAPI{g}, guildsAPI{g}, messagesAPI{g, gw}
-	const ofMessage = "/channels/{channel}/messages/{message}"
-	return rest{g, []route{
-		{"GET /gateway", false, apps.gateway},
-		{"GET /gateway/bot", true, apps.gateway},
-		{"GET /users/@me", true, apps.me},
-		{"GET /oauth2/applications/@me", true, apps.application},
-		{"GET /applications/@me", true, apps.application},
-		{"POST /applications/{app}/commands", true, commandsAPI{g}.post},
-		{"POST /users/@me/channels", true, guilds.createDM},
-		{"GET /guilds/{guild}/members/{user}", true, guilds.getMember},
-		{"GET /guilds/{guild}", true, guilds.getGuild},
-		{"GET /guilds/{guild}/roles", true, guilds.getRoles},
-		{"GET /users/{user}", true, guilds.getUser},
-		{"GET /channels/{channel}", true, guilds.getChannel},
-		{"PATCH /channels/{channel}", true, messages.modify},
-		{"POST /channels/{channel}/messages", true, messages.create},
-		{"GET " + ofMessage, true, messages.get},
-		{"PATCH " + ofMessage, true, messages.edit},
-		{"DELETE " + ofMessage, true, messages.delete},
-		{"POST " + ofMessage + "/threads", true, messages.createThread},
-		{callback, false, inter.callback},
-		{"POST /webhooks/{app}/{token}", false, inter.followUp},
-		{"PATCH /webhooks/{app}/{token}/messages/{message}", false, inter.edit},
-	}, gw}
+var routes = []route{
+	{pattern: "GET /gateway", handle: (*Emulator).getGateway},
+	{pattern: "GET /gateway/bot", bot: true, handle: (*Emulator).getGateway},
+	{pattern: "GET /users/@me", bot: true, handle: (*Emulator).me},
+	{pattern: "GET /oauth2/applications/@me", bot: true, handle: (*Emulator).application},
+	{pattern: "GET /applications/@me", bot: true, handle: (*Emulator).application},
+	{pattern: "POST /applications/{app}/commands", bot: true, handle: (*Emulator).createCommand},
+	{pattern: "POST /users/@me/channels", bot: true, handle: (*Emulator).createDM},
+	{pattern: "GET /guilds/{guild}/members/{user}", bot: true, handle: (*Emulator).getMember},
+	{pattern: "GET /guilds/{guild}", bot: true, handle: (*Emulator).getGuild},
+	{pattern: "GET /guilds/{guild}/roles", bot: true, handle: (*Emulator).getRoles},
+	{pattern: "GET /users/{user}", bot: true, handle: (*Emulator).getUser},
+	{pattern: "GET /channels/{channel}", bot: true, handle: (*Emulator).getChannel, sees: true},
+	{pattern: "PATCH /channels/{channel}", bot: true, handle: (*Emulator).modify},
+	{pattern: "POST /channels/{channel}/messages", bot: true, handle: (*Emulator).createMessage, sees: true},
+	{pattern: "GET " + ofMessage, bot: true, handle: (*Emulator).getMessage},
+	{pattern: "PATCH " + ofMessage, bot: true, handle: (*Emulator).editMessage, sees: true},
+	{pattern: "DELETE " + ofMessage, bot: true, handle: (*Emulator).deleteMessage},
+	{pattern: "POST " + ofMessage + "/threads", bot: true, handle: (*Emulator).createThread},
+	{pattern: responding, handle: (*Emulator).callback},
+	{pattern: "POST /webhooks/{app}/{token}", handle: (*Emulator).followUp},
+	{pattern: "PATCH /webhooks/{app}/{token}/messages/{message}", handle: (*Emulator).editResponse},
 }
 
-func (api rest) routes() *http.ServeMux {
-	m := http.NewServeMux()
-	m.HandleFunc("/discord/gateway", api.gw.serve)
-	m.HandleFunc("/discord/gateway/", api.gw.serve) // SDKs add a slash
-	for _, r := range api.table {
+func (e *Emulator) addRoutes() {
+	e.mux.HandleFunc("/discord/gateway", e.socket)
+	e.mux.HandleFunc("/discord/gateway/", e.socket) // SDKs add a slash
+	for _, r := range routes {
 		method, path, _ := strings.Cut(r.pattern, " ")
 		for _, version := range []string{"v9", "v10"} {
-			m.HandleFunc(method+" /discord/api/"+version+path, func(rw http.ResponseWriter, req *http.Request) {
-				api.serve(rw, req, r)
+			e.mux.HandleFunc(method+" /discord/api/"+version+path, func(rw http.ResponseWriter, req *http.Request) {
+				e.serve(rw, req, r)
 			})
 		}
 	}
-	m.HandleFunc("/discord/", func(rw http.ResponseWriter, _ *http.Request) { notFound.write(rw) })
-	m.Handle("GET /discord/files/{id}/{name}", &api.files)
-	return m
+	e.mux.HandleFunc("/discord/", func(rw http.ResponseWriter, _ *http.Request) { notFound.write(rw) })
+	e.mux.Handle("GET /discord/files/{id}/{name}", &e.files)
 }
 
-func (api rest) serve(rw http.ResponseWriter, r *http.Request, rt route) {
+func (e *Emulator) serve(rw http.ResponseWriter, r *http.Request, rt route) {
 	limited := func(retry int) { writeLimited(rw, time.Duration(retry)*time.Second, false) }
 	failed := func(status int, name string) { injected(status, name).write(rw) }
-	if rw = api.Misbehave(rw, r, rt.pattern, limited, failed); rw == nil {
+	if rw = e.Misbehave(rw, r, rt.pattern, limited, failed); rw == nil {
 		return
 	}
-	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || api.revoked()) {
+	if rt.bot && (r.Header.Get("Authorization") != "Bot "+Token || e.revoked()) {
 		answer(rw, 401, raw.Object{"message": "401: Unauthorized", "code": 0})
 		return
 	}
-	c := &call{Request: r}
+	c := &call{Request: r, status: http.StatusOK}
 	if bad := c.read(); bad != nil {
 		bad.write(rw)
 		return
 	}
-	if rt.bot && !api.paced(rw, rt, r.PathValue("channel")) { // rate limits do not apply to interaction routes
+	if rt.bot && !e.paced(rw, rt, r.PathValue("channel")) { // rate limits do not apply to interaction routes
 		return
 	}
-	if c.PathValue("channel") != "" && rt.bot && api.Has("absent") {
+	if c.PathValue("channel") != "" && rt.bot && e.Has("absent") {
 		noAccess.write(rw)
 		return
 	}
-	accepted := api.Recorder.Watch(Name, rt.pattern, c.args)
-	c.endpoint, c.spent = api.Has("endpoint"), api.Has("sessions")
-	c.rival = rt.pattern == callback && api.Has("rival")
-	api.Lock()
-	status, result, bad := 0, any(nil), api.locate(c)
-	if bad == nil {
-		status, result, bad = rt.handle(c)
+	accepted := e.Recorder.Watch(Name, rt.pattern, c.args)
+	c.endpoint, c.spent = e.Has("endpoint"), e.Has("sessions")
+	c.rival = rt.pattern == responding && e.Has("rival")
+	e.Lock()
+	result := e.locate(c, rt)
+	if result == nil {
+		result = rt.handle(e, c)
 	}
-	api.Unlock()
-	switch {
-	case bad != nil:
-		bad.write(rw)
-	case result == nil:
+	e.Unlock()
+	switch result := result.(type) {
+	case *failure:
+		result.write(rw)
+	case nil:
 		accepted(nil)
-		rw.WriteHeader(status)
+		rw.WriteHeader(http.StatusNoContent)
 	default:
 		accepted(result)
-		answer(rw, status, result)
+		answer(rw, c.status, result)
 	}
 	core.Lose(rw)
 }
 
-// locate finds the guild and the channel in the path of a route.
-func (api rest) locate(c *call) *failure {
-	if id := c.PathValue("guild"); id != "" && id != Guild {
+// locate finds the guild, the channel and the message in the path of a route. It
+// returns a failure, or nil.
+func (e *Emulator) locate(c *call, rt route) any {
+	guild, id := c.PathValue("guild"), c.PathValue("channel")
+	c.channel = e.channels[id]
+	switch {
+	case guild != "" && guild != Guild:
 		return unknownGuild
-	}
-	id := c.PathValue("channel")
-	if c.channel = api.channels[id]; id != "" && c.channel == nil {
+	case id == "":
+		return nil
+	case c.channel == nil:
 		return unknownChannel
+	}
+	c.message = c.channel.Message(c.PathValue("message"))
+	switch {
+	case c.PathValue("message") != "" && c.message == nil:
+		return unknownMessage
+	case rt.sees && !e.may(c.channel, "VIEW_CHANNEL"):
+		return noAccess
 	}
 	return nil
 }
 
 // paced counts a request, and reports whether the request is within the limits.
 // If not, it responds with an error.
-func (api rest) paced(rw http.ResponseWriter, rt route, channel string) bool {
-	api.Lock()
-	defer api.Unlock()
-	if wait := api.Limits.TakeIn("discord", globalRate.calls, globalRate.period); wait > 0 {
+func (e *Emulator) paced(rw http.ResponseWriter, rt route, channel string) bool {
+	e.Lock()
+	defer e.Unlock()
+	if wait := e.Limits.TakeIn("discord", globalRate.calls, globalRate.period); wait > 0 {
 		writeLimited(rw, wait, true)
 		return false
 	}
 	key := "discord " + rt.pattern + " " + channel
-	if wait := api.Limits.TakeIn(key, routeRate.calls, routeRate.period); wait > 0 &&
+	if wait := e.Limits.TakeIn(key, routeRate.calls, routeRate.period); wait > 0 &&
 		strings.Contains(rt.pattern, "/channels/") {
 		writeLimited(rw, wait, false)
 		return false
 	}
-	if left, used := api.Limits.Left(key); used {
+	if left, used := e.Limits.Left(key); used {
 		h := rw.Header()
 		h.Set("X-RateLimit-Limit", strconv.Itoa(routeRate.calls))
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
-		reset := api.Limits.Reset(key, routeRate.period)
+		reset := e.Limits.Reset(key, routeRate.period)
 		h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
 		h.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(time.Now().Add(reset).UnixMilli())/1000))
 		h.Set("X-RateLimit-Bucket", "sandbox")

@@ -19,73 +19,71 @@ const (
 // talk posts a message of a member, or a reply to a message. A reply mentions
 // the author of that message unless the value of mention is off. The caller
 // holds the lock.
-func (cl client) talk(m core.Account, a core.Action) error {
-	ch := cl.channels[a.Channel]
+func (e *Emulator) talk(m core.Account, a core.Action) error {
+	ch := e.channels[a.Channel]
 	switch {
 	case ch == nil || ch.Kind == directChannel && ch.User != m.ID:
-		return cl.Errorf("%s is in no channel %q", m.Key, a.Channel)
+		return e.Errorf("%s is in no channel %q", m.Key, a.Channel)
 	case ch.locked:
-		return cl.Errorf("the thread is locked")
+		return e.Errorf("the thread is locked")
 	case a.Text == "" && a.Values["file"] == nil || raw.Runes(a.Text) > maxContent:
-		return cl.Errorf("a message has 1 to %d characters", maxContent)
+		return e.Errorf("a message has 1 to %d characters", maxContent)
 	}
-	msg := cl.blank(ch)
+	msg := e.blank(ch)
 	delete(msg, "application_id")
 	msg["author"], msg["content"] = userJSON(m), a.Text
 	if a.Do == "reply" {
 		original := ch.Seen(a.Message, m.ID)
 		if original == nil {
-			return cl.Errorf("no message %q in %s", a.Message, a.Channel)
+			return e.Errorf("no message %q in %s", a.Message, a.Channel)
 		}
 		refer(msg, ch, original)
 	}
-	cl.mention(msg, raw.Object{})
+	e.mention(msg, raw.Object{})
 	if original := raw.Sub(msg, "referenced_message"); strings.Contains(a.Text, "<@"+BotUser+">") ||
-		original != nil && raw.Str(raw.Sub(original, "author"), "id") == BotUser && !slices.Contains(a.Values["mention"], "off") {
+		original != nil && author(original) == BotUser && !slices.Contains(a.Values["mention"], "off") {
 		msg["mentions"] = append(raw.List(msg, "mentions"), botJSON())
 	}
 	if a.Values["file"] != nil {
-		msg["attachments"] = []any{cl.upload(file{}, a.Values["file"][0])}
+		msg["attachments"] = []any{e.upload(file{}, a.Values["file"][0])}
 	}
 	ch.Add(msg)
 	ch.reopen()
-	cl.Touch()
-	cl.gateway.dispatch("MESSAGE_CREATE", ch, cl.around(m, ch), msg)
+	e.Touch()
+	e.dispatch("MESSAGE_CREATE", ch, e.around(m, ch), msg)
 	return nil
 }
 
 // around returns the fields of a message event that are not part of the
 // message.
-func (cl client) around(m core.Account, ch *channel) raw.Object {
+func (e *Emulator) around(m core.Account, ch *channel) raw.Object {
 	if ch.Kind == directChannel {
 		return raw.Object{}
 	}
-	return raw.Object{"guild_id": Guild, "member": memberJSON(nil, cl.GroupsOf(m))}
+	return raw.Object{"guild_id": Guild, "member": memberJSON(nil, e.GroupsOf(m))}
 }
 
 // edit changes the text of a message by the member. The caller holds the lock.
-func (cl client) edit(m core.Account, a core.Action) error {
-	ch := cl.channels[a.Channel]
-	if ch == nil || ch.Message(a.Message) == nil || raw.Str(raw.Sub(ch.Message(a.Message), "author"), "id") != m.ID || a.Text == "" {
-		return cl.Errorf("no message %q of %s in %q to edit", a.Message, m.Key, a.Channel)
+func (e *Emulator) edit(m core.Account, a core.Action) error {
+	ch := e.channels[a.Channel]
+	if ch == nil || author(ch.Message(a.Message)) != m.ID || a.Text == "" {
+		return e.Errorf("no message %q of %s in %q to edit", a.Message, m.Key, a.Channel)
 	}
 	msg := ch.Message(a.Message)
 	msg["content"], msg["edited_timestamp"] = a.Text, time.Now().UTC().Format(time.RFC3339Nano)
-	cl.Touch()
-	cl.gateway.dispatch("MESSAGE_UPDATE", ch, cl.around(m, ch), msg)
+	e.Touch()
+	e.dispatch("MESSAGE_UPDATE", ch, e.around(m, ch), msg)
 	return nil
 }
 
-// remove deletes a message in the way of a moderator. The caller holds the
+// takeDown deletes a message in the way of a moderator. The caller holds the
 // lock.
-func (cl client) remove(a core.Action) error {
-	ch := cl.channels[a.Channel]
+func (e *Emulator) takeDown(a core.Action) error {
+	ch := e.channels[a.Channel]
 	if ch == nil || ch.Message(a.Message) == nil {
-		return cl.Errorf("no message %q in %q", a.Message, a.Channel)
+		return e.Errorf("no message %q in %q", a.Message, a.Channel)
 	}
-	ch.Remove(a.Message)
-	cl.Touch()
-	cl.gateway.removed(ch, a.Message)
+	e.remove(ch, a.Message)
 	return nil
 }
 
@@ -97,9 +95,9 @@ func refer(m raw.Object, ch *channel, original raw.Object) {
 	m["message_reference"] = raw.Object{"type": 0, "channel_id": ch.ID, "message_id": original["id"], "guild_id": Guild}
 }
 
-// reply makes a message a reply to the message in message_reference, if that is
+// replyTo makes a message a reply to the message in message_reference, if that is
 // set.
-func (g *guild) reply(m, args raw.Object, ch *channel) *failure {
+func (e *Emulator) replyTo(m, args raw.Object, ch *channel) *failure {
 	ref := raw.Sub(args, "message_reference")
 	if ref == nil || m["referenced_message"] != nil {
 		return nil
@@ -119,7 +117,7 @@ func (g *guild) reply(m, args raw.Object, ch *channel) *failure {
 // messages, and messages that mention it.
 func visible(m raw.Object, ch *channel, intents int) raw.Object {
 	d := raw.Copy(m)
-	own := raw.Str(raw.Sub(m, "author"), "id") == BotUser
+	own := author(m) == BotUser
 	named := slices.ContainsFunc(raw.Objects(d, "mentions"), func(u raw.Object) bool { return raw.Str(u, "id") == BotUser })
 	if intents&intentContent != 0 || own || named || ch.Kind == directChannel {
 		return d

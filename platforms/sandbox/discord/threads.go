@@ -46,58 +46,56 @@ var threadShape = shape{
 }
 
 // createThread starts a thread, which gets the ID of its message.
-func (api messagesAPI) createThread(c *call) (int, any, *failure) {
-	ch, m, bad := api.locate(c)
-	if bad != nil {
-		return 0, nil, bad
-	}
-	if !api.may(ch, "CREATE_PUBLIC_THREADS") {
-		return 0, nil, notAllowed
+func (e *Emulator) createThread(c *call) any {
+	ch, m := c.channel, c.message
+	if !e.may(ch, "CREATE_PUBLIC_THREADS") {
+		return notAllowed
 	}
 	if bad := threadShape.check("", c.args, false); bad != nil {
-		return 0, nil, bad
+		return bad
 	}
 	if m["thread"] != nil { // applies even after the thread was deleted
-		return 0, nil, hasThread
+		return hasThread
 	}
 	kind := thread
 	if ch.Kind == newsChannel {
 		kind = newsThread
 	}
-	t := api.add(raw.Str(m, "id"), raw.Str(c.args, "name"), kind)
+	t := e.add(raw.Str(m, "id"), raw.Str(c.args, "name"), kind)
 	t.Parent, t.active, t.archiveIn = ch.ID, time.Now(), defaultArchive
 	if minutes, given := raw.Number(c.args, "auto_archive_duration"); given {
 		t.archiveIn = time.Duration(minutes) * time.Minute
 	}
 	m["thread"] = t.json()
-	api.Touch()
-	return 201, t.json(), nil
+	e.Touch()
+	c.status = 201
+	return t.json()
 }
 
 // modify changes a thread. The bot may only reopen a thread that is not locked.
-func (api messagesAPI) modify(c *call) (int, any, *failure) {
+func (e *Emulator) modify(c *call) any {
 	ch := c.channel
 	archived, given := c.args["archived"].(bool)
 	if !ch.isThread() || !given || archived || len(c.args) != 1 || ch.locked ||
-		!api.may(ch, "SEND_MESSAGES_IN_THREADS") {
-		return 0, nil, notAllowed // this requires Manage Channels or Manage Threads
+		!e.may(ch, "SEND_MESSAGES_IN_THREADS") {
+		return notAllowed // this requires Manage Channels or Manage Threads
 	}
 	ch.reopen()
-	api.Touch()
-	return 200, ch.json(), nil
+	e.Touch()
+	return ch.json()
 }
 
 // moderate lets a member close, lock or delete a thread, make it look as old as
 // its auto-archive duration, or turn a text channel into a news channel.
-func (g *guild) moderate(a core.Action) error {
-	ch := g.channels[a.Channel]
+func (e *Emulator) moderate(a core.Action) error {
+	ch := e.channels[a.Channel]
 	if ch != nil && ch.Kind == textChannel && a.Text == "news" {
 		ch.Kind = newsChannel
-		g.Touch()
+		e.Touch()
 		return nil
 	}
 	if ch == nil || !ch.isThread() {
-		return g.Errorf("no thread %q", a.Channel)
+		return e.Errorf("no thread %q", a.Channel)
 	}
 	switch a.Text {
 	case "archive":
@@ -105,13 +103,13 @@ func (g *guild) moderate(a core.Action) error {
 	case "lock":
 		ch.closed, ch.locked = true, true
 	case "delete":
-		delete(g.channels, ch.ID)
-		delete(g.Chats, ch.ID)
+		delete(e.channels, ch.ID)
+		delete(e.Chats, ch.ID)
 	case "idle":
 		ch.active = time.Now().Add(-ch.archiveIn - time.Second)
 	default:
-		return g.Errorf("a thread takes archive, lock, delete or idle, not %q", a.Text)
+		return e.Errorf("a thread takes archive, lock, delete or idle, not %q", a.Text)
 	}
-	g.Touch()
+	e.Touch()
 	return nil
 }
