@@ -28,31 +28,23 @@ func badRequest(format string, args ...any) *failure {
 	return &failure{400, "Bad Request: " + fmt.Sprintf(format, args...), nil}
 }
 
-// method answers a call. It runs with the lock held.
-type method func(a arguments) (any, *failure)
-
-// botAPI serves the calls of bots.
-type botAPI struct {
-	*bot
-	updates *updates
-	methods map[string]method // by their names in lower case
+// method is a method of the Bot API. Its function runs with the lock held.
+type method struct {
+	chat bool // the call names a chat, which must exist
+	call func(e *Emulator, a arguments) (any, *failure)
 }
 
-func newBotAPI(b *bot, u *updates, q *queries) botAPI {
-	messages, chats := messagesAPI{b, q}, chatsAPI{b}
-	return botAPI{b, u, map[string]method{
-		"setwebhook": u.setWebhook, "deletewebhook": u.deleteWebhook, "getwebhookinfo": u.webhookInfo,
-
-		"sendmessage": messages.send, "senddocument": messages.sendDocument, "deletemessage": messages.delete,
-		"editmessagetext":        messages.edit(messages.rewriteText),
-		"editmessagemedia":       messages.edit(messages.rewriteMedia),
-		"editmessagereplymarkup": messages.edit(keepContent),
-		"deleteephemeralmessage": messages.deleteEphemeral,
-
-		"answercallbackquery": q.answer, "getme": chats.getMe, "getchat": chats.getChat,
-		"getchatmember": chats.getMember, "sendchataction": chats.sendAction,
-		"setmycommands": setCommands,
-	}}
+// methods are the methods by their names in lower case. The method getUpdates
+// waits, so it must not hold the lock.
+var methods = map[string]method{
+	"getme": {call: (*Emulator).getMe}, "getchat": {true, (*Emulator).getChat}, "getchatmember": {true, (*Emulator).getMember},
+	"setwebhook": {call: (*Emulator).setWebhook}, "deletewebhook": {call: (*Emulator).deleteWebhook},
+	"getwebhookinfo": {call: (*Emulator).webhookInfo}, "setmycommands": {call: (*Emulator).setCommands},
+	"sendmessage": {call: (*Emulator).send}, "senddocument": {call: (*Emulator).sendDocument},
+	"sendchataction": {true, (*Emulator).sendAction}, "answercallbackquery": {call: (*Emulator).answer},
+	"editmessagetext": {true, edit((*Emulator).rewriteText)}, "editmessagemedia": {true, edit((*Emulator).rewriteMedia)},
+	"editmessagereplymarkup": {true, edit((*Emulator).keepContent)},
+	"deletemessage":          {true, (*Emulator).delete}, "deleteephemeralmessage": {true, (*Emulator).deleteEphemeral},
 }
 
 func write(rw http.ResponseWriter, result any, bad *failure) {
@@ -75,8 +67,8 @@ func tooMany(retry int) *failure {
 	return &failure{429, fmt.Sprintf("Too Many Requests: retry after %d", retry), raw.Object{"retry_after": retry}}
 }
 
-func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
-	if r.PathValue("bot") != "bot"+Token || api.Has("revoke") {
+func (e *Emulator) serve(rw http.ResponseWriter, r *http.Request) {
+	if r.PathValue("bot") != "bot"+Token || e.Has("revoke") {
 		write(rw, nil, &failure{401, "Unauthorized", nil})
 		return
 	}
@@ -89,11 +81,11 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		}
 		write(rw, nil, &failure{status, cmp.Or(description, http.StatusText(status)), nil})
 	}
-	if rw = api.Misbehave(rw, r, r.PathValue("method"), limited, failed); rw == nil {
+	if rw = e.Misbehave(rw, r, r.PathValue("method"), limited, failed); rw == nil {
 		return
 	}
 	name := strings.ToLower(r.PathValue("method"))
-	m, known := api.methods[name]
+	m, known := methods[name]
 	if !known && name != "getupdates" {
 		write(rw, nil, &failure{404, "Not Found: method not found", nil})
 		return
@@ -104,25 +96,31 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if name == "getupdates" { // getUpdates waits, so it must not hold the lock
-		result, bad := api.updates.get(r.Context(), args)
+		result, bad := e.getUpdates(r.Context(), args)
 		write(rw, result, bad)
 		return
 	}
-	if bad := api.barred(name, &args); bad != nil {
+	if bad := e.barred(name, &args); bad != nil {
 		write(rw, nil, bad)
 		return
 	}
-	args.server = api.server()
-	args.truncate = api.Fault(r.PathValue("method"), "truncate") != nil
-	args.strip = api.Fault(r.PathValue("method"), "strip") != nil
-	if wait := api.pace(name, args); wait > 0 {
+	args.server = e.server()
+	args.truncate = e.Fault(r.PathValue("method"), "truncate") != nil
+	args.strip = e.Fault(r.PathValue("method"), "strip") != nil
+	if wait := e.pace(name, args); wait > 0 {
 		limited(wait)
 		return
 	}
-	accepted := api.Recorder.Watch(Name, name, args.sent())
-	api.Lock()
-	result, bad := m(args)
-	api.Unlock()
+	accepted := e.Recorder.Watch(Name, name, args.sent())
+	e.Lock()
+	result, bad := any(nil), (*failure)(nil)
+	if m.chat {
+		args.chat, bad = e.chat(args)
+	}
+	if bad == nil {
+		result, bad = m.call(e, args)
+	}
+	e.Unlock()
 	if bad == nil {
 		result = public(result)
 	}
@@ -135,11 +133,11 @@ func (api botAPI) serve(rw http.ResponseWriter, r *http.Request) {
 
 // barred returns the error for a bot that is not in the chat or may not post
 // there, or nil. It also sets the argument denied.
-func (api botAPI) barred(name string, args *arguments) *failure {
-	if _, chat := args.values["chat_id"]; chat && api.Has("absent") {
+func (e *Emulator) barred(name string, args *arguments) *failure {
+	if _, chat := args.values["chat_id"]; chat && e.Has("absent") {
 		return &failure{403, "Forbidden: bot is not a member of the supergroup chat", nil}
 	}
-	if args.denied = api.Has("no_permission"); args.denied && strings.HasPrefix(name, "send") {
+	if args.denied = e.Has("no_permission"); args.denied && strings.HasPrefix(name, "send") {
 		return badRequest("not enough rights to send text messages to the chat")
 	}
 	return nil
@@ -147,19 +145,19 @@ func (api botAPI) barred(name string, args *arguments) *failure {
 
 // pace counts messages and edits in all chats and in each chat. It returns the
 // number of seconds that a caller must wait, or 0.
-func (api botAPI) pace(name string, a arguments) int {
+func (e *Emulator) pace(name string, a arguments) int {
 	if !strings.HasPrefix(name, "send") && !strings.HasPrefix(name, "edit") {
 		return 0
 	}
-	api.Lock()
-	defer api.Unlock()
-	wait := api.Limits.TakeIn("telegram", globalRate.calls, globalRate.period)
+	e.Lock()
+	defer e.Unlock()
+	wait := e.Limits.TakeIn("telegram", globalRate.calls, globalRate.period)
 	if wait == 0 {
 		id, r := a.text("chat_id"), privateRate
 		if strings.HasPrefix(id, "-") {
 			r = groupRate
 		}
-		wait = api.Limits.TakeIn("telegram "+id, r.calls, r.period)
+		wait = e.Limits.TakeIn("telegram "+id, r.calls, r.period)
 	}
 	if wait == 0 {
 		return 0
@@ -171,8 +169,9 @@ func (api botAPI) pace(name string, a arguments) int {
 type arguments struct {
 	values raw.Object
 	files  map[string]file
-	denied bool // whether the fault no_permission applies
-	server int  // version of the server
+	chat   *chat // chat of a method that needs one
+	denied bool  // whether the fault no_permission applies
+	server int   // version of the server
 	// Whether the faults with these names apply.
 	truncate, strip bool
 }
@@ -267,4 +266,13 @@ func (a arguments) structure(key string, into any) error {
 		encoded = string(b)
 	}
 	return json.Unmarshal([]byte(encoded), into)
+}
+
+// object decodes a parameter that is a JSON object. What describes it in the
+// error. The object is nil if the parameter is missing.
+func (a arguments) object(key, what string) (o raw.Object, bad *failure) {
+	if err := a.structure(key, &o); err != nil {
+		return nil, badRequest("can't parse %s JSON object", what)
+	}
+	return o, nil
 }

@@ -29,24 +29,24 @@ var found = []string{
 
 // checkEntities checks entities, and that they lie within the text in UTF-16
 // units. It returns the entities that the server keeps.
-func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *failure) {
+func (e *Emulator) checkEntities(text string, entities []any, server int) ([]any, *failure) {
 	units := utf16.Encode([]rune(text))
 	if len(entities) > maxEntities {
 		return nil, badRequest("too many entities") // the real server drops entities above the limit
 	}
 	var kept []any
-	for _, e := range raw.All(entities) {
-		if e == nil {
+	for _, o := range raw.All(entities) {
+		if o == nil {
 			return nil, badEntity("expected an Object")
 		}
-		kind := raw.Str(e, "type")
+		kind := raw.Str(o, "type")
 		if slices.Contains(found, kind) {
 			continue
 		}
-		if why := described(kind, e, server); why != "" {
+		if why := described(kind, o, server); why != "" {
 			return nil, badEntity(why)
 		}
-		offset, size := raw.Int(e["offset"]), raw.Int(e["length"])
+		offset, size := raw.Int(o["offset"]), raw.Int(o["length"])
 		switch {
 		case offset < 0 || size < 1 || offset+size > len(units):
 			return nil, badRequest(
@@ -54,7 +54,7 @@ func (b *bot) checkEntities(text string, entities []any, server int) ([]any, *fa
 		case splits(units, offset) || splits(units, offset+size):
 			return nil, badRequest("entity begins in a middle of a UTF-16 symbol at byte offset %d", offset)
 		}
-		if next := b.shown(kind, e); next != nil {
+		if next := e.shown(kind, o); next != nil {
 			kept = append(kept, next)
 		}
 	}
@@ -141,18 +141,18 @@ func dated(e raw.Object) string {
 // shown returns an entity in the format for clients. It returns nil if the
 // server drops the entity: a mention of an unknown user, or a link without a
 // web address.
-func (b *bot) shown(kind string, e raw.Object) raw.Object {
+func (e *Emulator) shown(kind string, o raw.Object) raw.Object {
 	switch kind {
 	case "text_mention":
-		m, known := b.ByID(strconv.Itoa(raw.Int(raw.Sub(e, "user")["id"])))
+		m, known := e.ByID(strconv.Itoa(raw.Int(raw.Sub(o, "user")["id"])))
 		if !known {
 			return nil
 		}
-		e["user"] = raw.Copy(userJSON(m))
+		o["user"] = raw.Copy(userJSON(m))
 	case "text_link":
-		if !webAddress(raw.Str(e, "url")) {
+		if !webAddress(raw.Str(o, "url")) {
 			return nil
 		}
 	}
-	return e
+	return o
 }

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -17,23 +18,20 @@ type recipient struct {
 // receiver returns the member who gets the ephemeral message of a call, or nil
 // if the message is for everyone. Telegram publishes the rules, but no error
 // texts.
-func (api messagesAPI) receiver(c *chat, a arguments) (*recipient, *failure) {
-	var p raw.Object
-	if err := a.structure("ephemeral_message_parameters", &p); err != nil {
-		return nil, badRequest("can't parse ephemeral message parameters JSON object")
-	}
-	if p == nil || a.server < privateMessages {
-		return nil, nil
+func (e *Emulator) receiver(c *chat, a arguments) (*recipient, *failure) {
+	p, bad := a.object("ephemeral_message_parameters", "ephemeral message parameters")
+	if bad != nil || p == nil || a.server < privateMessages {
+		return nil, bad
 	}
 	if c.Kind == private {
 		return nil, badRequest("ephemeral messages can be sent only to groups and supergroups")
 	}
-	m, known := api.ByID(raw.Text(p["receiver_user_id"]))
+	m, known := e.ByID(raw.Text(p["receiver_user_id"]))
 	if !known {
 		return nil, badRequest("user not found")
 	}
-	q := api.queries.byID[raw.Str(p, "callback_query_id")]
-	if q == nil || q.user != m.ID || q.chat != c.ID || api.Clock.Since(q.created) > privateTTL {
+	q := e.queries[raw.Str(p, "callback_query_id")]
+	if q == nil || q.user != m.ID || q.chat != c.ID || e.Clock.Since(q.created) > privateTTL {
 		return nil, badRequest("not enough rights to send ephemeral messages to the user")
 	}
 	to := &recipient{Account: m}
@@ -44,10 +42,8 @@ func (api messagesAPI) receiver(c *chat, a arguments) (*recipient, *failure) {
 }
 
 // whisper shows a message to one member.
-func (api messagesAPI) whisper(c *chat, m raw.Object, to recipient) {
-	for k, v := range c.blank(botJSON()) {
-		m[k] = v
-	}
+func (e *Emulator) whisper(c *chat, m raw.Object, to recipient) {
+	maps.Copy(m, c.blank(botJSON()))
 	c.last-- // an ephemeral message has no number in the chat
 	c.whispers++
 	m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, c.whispers, userJSON(to.Account)
@@ -56,7 +52,7 @@ func (api messagesAPI) whisper(c *chat, m raw.Object, to recipient) {
 		m["replaces"] = to.replaces
 	}
 	c.AddPrivate(to.ID, m)
-	api.Touch()
+	e.Touch()
 }
 
 // idOf returns the ID of a message in the control API. In the Bot API, an
@@ -69,17 +65,14 @@ func idOf(m raw.Object) string {
 }
 
 // deleteEphemeral deletes an ephemeral message of a member.
-func (api messagesAPI) deleteEphemeral(a arguments) (any, *failure) {
-	c, bad := api.chat(a)
-	if bad != nil {
-		return nil, bad
-	}
+func (e *Emulator) deleteEphemeral(a arguments) (any, *failure) {
+	c := a.chat
 	id, user := "e"+a.text("ephemeral_message_id"), a.text("receiver_user_id")
 	n := slices.IndexFunc(c.Private, func(p core.PrivateState) bool { return p.User == user && idOf(p.Message) == id })
 	if n < 0 {
 		return nil, badRequest("message not found")
 	}
 	c.Private = slices.Delete(c.Private, n, n+1)
-	api.Touch()
+	e.Touch()
 	return true, nil
 }

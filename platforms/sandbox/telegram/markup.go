@@ -14,12 +14,9 @@ import (
 // markup reads and checks the reply_markup of a message in a chat of the given
 // kind.
 func markup(a arguments, chat string) (raw.Object, *failure) {
-	var markup raw.Object
-	if err := a.structure("reply_markup", &markup); err != nil {
-		return nil, badRequest("can't parse reply keyboard markup JSON object")
-	}
+	markup, bad := a.object("reply_markup", "reply keyboard markup")
 	if markup == nil {
-		return nil, nil
+		return nil, bad
 	}
 	if raw.Runes(raw.Str(markup, "input_field_placeholder")) > maxPlaceholder {
 		return nil, badRequest("reply markup placeholder is too long")

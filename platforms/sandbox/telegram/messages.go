@@ -1,22 +1,19 @@
 package telegram
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// messagesAPI has the methods that send, edit and delete messages.
-type messagesAPI struct {
-	*bot
-	queries *queries
-}
-
-func (api messagesAPI) send(a arguments) (any, *failure) {
-	return api.post(a, func(m raw.Object) *failure { return api.compose(m, a, "text", maxText) })
+func (e *Emulator) send(a arguments) (any, *failure) {
+	return e.post(a, func(m raw.Object) *failure { return e.compose(m, a, "text", maxText) })
 }
 
 // CheckMessage returns the reason why the newest server would refuse the text,
@@ -26,8 +23,8 @@ func CheckMessage(encoded []byte) string {
 	if err := json.Unmarshal(encoded, &a.values); err != nil {
 		return err.Error()
 	}
-	b := &bot{Base: &core.Base{}}
-	bad := b.compose(raw.Object{}, a, "text", maxText)
+	e := &Emulator{Base: &core.Base{}}
+	bad := e.compose(raw.Object{}, a, "text", maxText)
 	if bad == nil {
 		_, bad = markup(a, supergroup)
 	}
@@ -39,12 +36,12 @@ func CheckMessage(encoded []byte) string {
 
 // post adds a message of the bot to a chat, or shows it to one member. It reads
 // the message before it looks for the chat, like the official server.
-func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any, *failure) {
+func (e *Emulator) post(a arguments, write func(m raw.Object) *failure) (any, *failure) {
 	m := raw.Object{}
 	if bad := write(m); bad != nil {
 		return nil, bad
 	}
-	c, unknown := api.chat(a)
+	c, unknown := e.chat(a)
 	kind := private
 	if c != nil {
 		kind = c.Kind
@@ -59,7 +56,7 @@ func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any
 	if bad := c.closed(); bad != nil {
 		return nil, bad
 	}
-	to, bad := api.receiver(c, a)
+	to, bad := e.receiver(c, a)
 	if bad != nil {
 		return nil, bad
 	}
@@ -78,75 +75,60 @@ func (api messagesAPI) post(a arguments, write func(m raw.Object) *failure) (any
 		m["push"] = m["text"]
 	}
 	if to != nil {
-		api.whisper(c, m, *to)
+		e.whisper(c, m, *to)
 		return raw.Copy(m), nil
 	}
-	for k, v := range c.blank(botJSON()) {
-		m[k] = v
-	}
+	maps.Copy(m, c.blank(botJSON()))
 	c.Add(m)
-	api.Touch()
+	e.Touch()
 	return raw.Copy(m), nil
 }
 
-// editable finds the message of a call if the bot may edit it.
-func (api messagesAPI) editable(a arguments) (*chat, int, *failure) {
-	c, bad := api.chat(a)
-	if bad != nil {
-		return nil, 0, bad
-	}
-	n := c.Find(strconv.FormatInt(a.number("message_id"), 10))
-	if n < 0 {
-		return nil, 0, badRequest("message to edit not found")
-	}
-	m := c.Messages[n]
-	markup := raw.Sub(m, "reply_markup")
-	if bad := c.closed(); bad != nil {
-		return nil, 0, bad
-	}
-	if !fromBot(m) || markup != nil && markup["inline_keyboard"] == nil {
-		return nil, 0, badRequest("message can't be edited")
-	}
-	return c, n, nil
-}
-
 // rewriting changes the copy of a message for an edit.
-type rewriting func(m raw.Object, a arguments) *failure
+type rewriting func(e *Emulator, m raw.Object, a arguments) *failure
 
-// edit returns the method for one kind of edit.
-func (api messagesAPI) edit(rewrite rewriting) method {
-	return func(a arguments) (any, *failure) {
-		c, n, bad := api.editable(a)
-		if bad != nil {
+// edit returns the function of the method for one kind of edit.
+func edit(rewrite rewriting) func(e *Emulator, a arguments) (any, *failure) {
+	return func(e *Emulator, a arguments) (any, *failure) {
+		c := a.chat
+		n := c.Find(strconv.FormatInt(a.number("message_id"), 10))
+		if n < 0 {
+			return nil, badRequest("message to edit not found")
+		}
+		if bad := c.closed(); bad != nil {
 			return nil, bad
 		}
-		m, bad := edited(c.Messages[n], a, c.Kind, rewrite)
+		markup := raw.Sub(c.Messages[n], "reply_markup")
+		if !fromBot(c.Messages[n]) || markup != nil && markup["inline_keyboard"] == nil {
+			return nil, badRequest("message can't be edited")
+		}
+		m, bad := e.edited(c.Messages[n], a, rewrite)
 		if bad != nil {
 			return nil, bad
 		}
 		c.Messages[n] = m
-		api.Touch()
+		e.Touch()
 		return raw.Clone(m), nil
 	}
 }
 
-func (api messagesAPI) rewriteText(m raw.Object, a arguments) *failure {
+func (e *Emulator) rewriteText(m raw.Object, a arguments) *failure {
 	if m["document"] != nil {
 		return badRequest("there is no text in the message to edit")
 	}
-	return api.compose(m, a, "text", maxText)
+	return e.compose(m, a, "text", maxText)
 }
 
 // keepContent is the rewriting of an edit that changes only the keyboard.
-func keepContent(raw.Object, arguments) *failure { return nil }
+func (e *Emulator) keepContent(raw.Object, arguments) *failure { return nil }
 
 // edited returns a message with new content and a new keyboard.
-func edited(old raw.Object, a arguments, chat string, rewrite rewriting) (raw.Object, *failure) {
+func (e *Emulator) edited(old raw.Object, a arguments, rewrite rewriting) (raw.Object, *failure) {
 	m := raw.Copy(old)
-	if bad := rewrite(m, a); bad != nil {
+	if bad := rewrite(e, m, a); bad != nil {
 		return nil, bad
 	}
-	markup, bad := markup(a, chat)
+	markup, bad := markup(a, a.chat.Kind)
 	if bad != nil {
 		return nil, bad
 	}
@@ -178,16 +160,80 @@ func content(m raw.Object) string {
 	return string(encoded)
 }
 
-func (api messagesAPI) delete(a arguments) (any, *failure) {
-	c, bad := api.chat(a)
-	if bad != nil {
-		return nil, bad
-	}
-	id := strconv.FormatInt(a.number("message_id"), 10)
+func (e *Emulator) delete(a arguments) (any, *failure) {
+	c, id := a.chat, strconv.FormatInt(a.number("message_id"), 10)
 	if c.Find(id) < 0 {
 		return nil, badRequest("message to delete not found")
 	}
 	c.Remove(id)
-	api.Touch()
+	e.Touch()
 	return true, nil
+}
+
+func (e *Emulator) sendDocument(a arguments) (any, *failure) {
+	return e.post(a, func(m raw.Object) *failure { return e.setDocument(m, a, "document") })
+}
+
+// setDocument sets the file in a parameter, and the caption, on a message.
+func (e *Emulator) setDocument(m raw.Object, a arguments, key string) *failure {
+	document, bad := e.document(a, key)
+	if bad != nil {
+		return bad
+	}
+	if bad := e.compose(m, a, "caption", maxCaption); bad != nil {
+		return bad
+	}
+	if !a.strip {
+		m["document"] = document
+	}
+	return nil
+}
+
+// document returns the file in a parameter: an upload, which may be in a field
+// with another name, or a file that the server already has.
+func (e *Emulator) document(a arguments, key string) (raw.Object, *failure) {
+	named := a.text(key)
+	field, attached := strings.CutPrefix(named, "attach://")
+	if !attached {
+		field = key
+	}
+	f, uploaded := a.files[field]
+	switch {
+	case !uploaded && named == "" || !uploaded && attached:
+		return nil, badRequest("there is no document in the request")
+	case !uploaded:
+		if known := e.documents[named]; known != nil {
+			return raw.Copy(known), nil
+		}
+		return nil, badRequest("wrong file identifier/HTTP URL specified")
+	case len(f.data) == 0:
+		return nil, badRequest("file must be non-empty")
+	}
+	if a.truncate {
+		f.data = f.data[:len(f.data)/2]
+	}
+	id := "F" + strconv.FormatInt(e.Next(), 10)
+	e.files.Put(id, f.data)
+	e.documents[id] = raw.Object{
+		"file_id": id, "file_unique_id": id, "file_name": f.name, "file_size": len(f.data), "url": "/telegram/files/" + id,
+	}
+	return raw.Copy(e.documents[id]), nil
+}
+
+// rewriteMedia replaces the file and the caption of a message. A text message
+// becomes a document.
+func (e *Emulator) rewriteMedia(m raw.Object, a arguments) *failure {
+	media, bad := a.object("media", "input media")
+	if media == nil {
+		return cmp.Or(bad, badRequest("can't parse input media JSON object"))
+	}
+	if kind := raw.Str(media, "type"); kind != "document" {
+		return badRequest("can't parse InputMedia: type %q is unsupported", kind)
+	}
+	inner := a
+	inner.values = maps.Clone(media)
+	for _, key := range []string{"text", "entities", "detected_mentions", "preview", "caption", "caption_entities", "document"} {
+		delete(m, key)
+	}
+	return e.setDocument(m, inner, "media")
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
+	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // Name is the name of the service.
@@ -36,22 +37,33 @@ const (
 )
 
 // Emulator is one Telegram bot with groups and a private chat with every
-// member. It is safe for concurrent use.
+// member. It is safe for concurrent use. The lock of the hub guards its state.
 type Emulator struct {
-	*bot
-	updates *updates
-	client  client
-	mux     *http.ServeMux
+	*core.Base
+	mux       *http.ServeMux
+	chats     map[string]*chat
+	files     core.Files
+	documents map[string]raw.Object // documents by file ID
+	updates   updates
+	queries   map[string]*query // by ID
 }
 
 // New returns a bot with its chats.
 func New(h *core.Hub, members []core.Account) *Emulator {
-	b := newBot(core.NewBase(h, Name, members))
-	u := &updates{bot: b, lastID: 100000, wake: make(chan struct{})}
-	q := &queries{clock: h.Clock, byID: map[string]*query{}}
-	e := &Emulator{bot: b, updates: u, client: client{b, u, q}, mux: http.NewServeMux()}
-	e.mux.HandleFunc("/telegram/{bot}/{method}", newBotAPI(b, u, q).serve)
-	e.mux.Handle("GET /telegram/files/{id}", &b.files)
+	e := &Emulator{
+		Base: core.NewBase(h, Name, members), mux: http.NewServeMux(), chats: map[string]*chat{},
+		documents: map[string]raw.Object{}, queries: map[string]*query{},
+		updates: updates{lastID: 100000, wake: make(chan struct{})},
+	}
+	e.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
+	forum := e.add(strconv.FormatInt(Forum, 10), "Projects", supergroup)
+	forum.last, forum.topics = 10, []int{Topic}
+	e.add(strconv.FormatInt(Small, 10), "Small team", group)
+	for _, m := range members {
+		e.add(m.ID, m.Name, private).User = m.ID
+	}
+	e.mux.HandleFunc("/telegram/{bot}/{method}", e.serve)
+	e.mux.Handle("GET /telegram/files/{id}", &e.files)
 	return e
 }
 
@@ -71,13 +83,13 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	}
 	switch a.Do {
 	case "press":
-		return e.client.press(ctx, m, a)
+		return e.press(ctx, m, a)
 	case "upgrade":
-		return e.client.upgrade(m, a)
+		return e.upgrade(m, a)
 	case "flatten":
-		return e.client.flatten(a)
+		return e.flatten(a)
 	case "reply", "send":
-		return e.client.write(m, a)
+		return e.write(m, a)
 	}
 	return core.Reaction{}, e.CannotDo(a.Do)
 }
