@@ -128,18 +128,68 @@ func (r reply) decode(out any) error {
 	return nil
 }
 
-// do makes a call with JSON, and decodes the response unless out is nil.
-func (c *Client) do(ctx context.Context, method, path string, header http.Header, in, out any) error {
+// call is one operation of the API.
+type call struct {
+	method, path string
+	query        url.Values
+	header       http.Header
+	body         any  // encoded as JSON; nil sends none
+	again        bool // retry while the daemon is unreachable, because a repetition has no other effect
+}
+
+// at returns the path of an operation. It escapes the parts.
+func at(parts ...string) string {
+	path := "/v1"
+	for _, p := range parts {
+		path += "/" + url.PathEscape(p)
+	}
+	return path
+}
+
+// do makes a call, and decodes the response unless out is nil.
+func (c *Client) do(ctx context.Context, o call, out any) error {
+	if o.again {
+		o.again = false
+		return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, o, out) })
+	}
+	if len(o.query) > 0 {
+		o.path += "?" + o.query.Encode()
+	}
 	var body []byte
-	if in != nil {
+	if o.body != nil {
 		var err error
-		if body, err = bridge.EncodeBody(in); err != nil {
+		if body, err = bridge.EncodeBody(o.body); err != nil {
 			return err
 		}
 	}
-	answer, err := c.send(ctx, method, path, header, body, http.StatusOK, http.StatusCreated, http.StatusNoContent)
+	answer, err := c.send(ctx, o.method, o.path, o.header, body, http.StatusOK, http.StatusCreated, http.StatusNoContent)
 	if err == nil && out != nil {
 		err = answer.decode(out)
 	}
 	return err
+}
+
+// result makes a call, and returns the decoded response.
+func result[T any](ctx context.Context, c *Client, o call) (T, error) {
+	var out T
+	err := c.do(ctx, o, &out)
+	return out, err
+}
+
+// items makes a call whose response is a list, and returns its items.
+func items[T any](ctx context.Context, c *Client, o call) ([]T, error) {
+	page, err := result[struct {
+		Items []T `json:"items"`
+	}](ctx, c, o)
+	return page.Items, err
+}
+
+// record makes a call whose response is the record of the request with an ID,
+// or of any request if id is empty.
+func (c *Client) record(ctx context.Context, id bridge.ID, o call) (bridge.Record, error) {
+	rec, err := result[bridge.Record](ctx, c, o)
+	if err == nil {
+		err = whole(rec, id)
+	}
+	return rec, err
 }

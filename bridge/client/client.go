@@ -118,7 +118,7 @@ func New(base, token string, httpClient *http.Client) *Client {
 // request of an earlier call. If another caller got the answer to that request,
 // it returns a [bridge.RepeatedError].
 func (c *Client) Open(ctx context.Context, r bridge.Request, key string) (bridge.Record, error) {
-	return c.open(ctx, "/v1/interactions", r, key)
+	return c.open(ctx, at("interactions"), r, key)
 }
 
 // open makes a call that opens a request.
@@ -130,17 +130,11 @@ func (c *Client) open(ctx context.Context, path string, r bridge.Request, key st
 		r.Doubts = append(r.Doubts, c.Doubts(r)...)
 	}
 	doubted(header, r.Doubts)
+	o := call{method: http.MethodPost, path: path, header: header, body: r, again: true}
 	if r.Now {
-		path += "?now=true"
+		o.query = url.Values{"now": {"true"}}
 	}
-	var rec bridge.Record
-	err := c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, path, header, r, &rec)
-	})
-	if err == nil {
-		err = whole(rec, "")
-	}
-	return rec, err
+	return c.record(ctx, "", o)
 }
 
 // identified returns the headers that identify a call.
@@ -171,12 +165,10 @@ func (c *Client) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 }
 
 func (c *Client) wait(ctx context.Context, id bridge.ID, header http.Header) (rec bridge.Record, err error) {
-	err = c.poll(ctx, c.window(), func(ctx context.Context, wait string) (bool, error) {
-		rec = bridge.Record{}
-		err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id)+"?wait="+wait, header, nil, &rec)
-		if err == nil {
-			err = whole(rec, id)
-		}
+	err = c.poll(ctx, c.window(), func(ctx context.Context, wait string) (done bool, err error) {
+		rec, err = c.record(ctx, id, call{
+			method: http.MethodGet, path: at("interactions", string(id)), query: url.Values{"wait": {wait}}, header: header,
+		})
 		return rec.Over(), err
 	})
 	return rec, err
@@ -184,12 +176,7 @@ func (c *Client) wait(ctx context.Context, id bridge.ID, header http.Header) (re
 
 // Get returns a request.
 func (c *Client) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	var rec bridge.Record
-	err := c.do(ctx, http.MethodGet, "/v1/interactions/"+string(id), nil, nil, &rec)
-	if err == nil {
-		err = whole(rec, id)
-	}
-	return rec, err
+	return c.record(ctx, id, call{method: http.MethodGet, path: at("interactions", string(id))})
 }
 
 // List returns a page of requests.
@@ -203,8 +190,7 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	if f.Limit > 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	var page bridge.List
-	err := c.do(ctx, http.MethodGet, "/v1/interactions?"+q.Encode(), nil, nil, &page)
+	page, err := result[bridge.List](ctx, c, call{method: http.MethodGet, path: at("interactions"), query: q})
 	if err == nil && page.Items == nil {
 		err = foreign()
 	}
@@ -218,12 +204,32 @@ func (c *Client) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 
 // Respond responds as the person who owns the client's token.
 func (c *Client) Respond(ctx context.Context, id bridge.ID, a bridge.Reply) (bridge.Recorded, error) {
-	var got bridge.Recorded
-	err := c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/response", nil, a, &got)
+	got, err := result[bridge.Recorded](ctx, c, call{method: http.MethodPost, path: at("interactions", string(id), "response"), body: a})
 	if err == nil && (got.ID != id || !slices.Contains(bridge.States, got.State)) {
 		err = foreign()
 	}
 	return got, err
+}
+
+// Reprompt sends a follow-up, which replaces a request in its messages. Retries
+// and a key have the same effect as in Open.
+func (c *Client) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {
+	return c.open(ctx, at("interactions", string(id), "reprompt"), r, key)
+}
+
+// Queue defers a request, so that the agent can continue. A late answer becomes
+// a message of the session.
+func (c *Client) Queue(ctx context.Context, id bridge.ID, hold bridge.Duration, message string) (bridge.Record, error) {
+	body := struct {
+		Hold    bridge.Duration `json:"hold,omitempty"`
+		Message string          `json:"message,omitempty"`
+	}{hold, message}
+	return result[bridge.Record](ctx, c, call{method: http.MethodPost, path: at("interactions", string(id), "pending"), body: body})
+}
+
+// Complete reports the result of acting on a response.
+func (c *Client) Complete(ctx context.Context, id bridge.ID, done bridge.Completion) (bridge.Record, error) {
+	return result[bridge.Record](ctx, c, call{method: http.MethodPost, path: at("interactions", string(id), "complete"), body: done, again: true})
 }
 
 // Cancel cancels a pending request.
@@ -238,19 +244,10 @@ func (c *Client) Leave(ctx context.Context, id bridge.ID, caller, reason string)
 	if caller != "" {
 		header.Set("Nod-Caller", caller)
 	}
-	var rec bridge.Record
-	err := c.retry(ctx, func(ctx context.Context) error {
-		return c.do(ctx, http.MethodPost, "/v1/interactions/"+string(id)+"/cancel", header, map[string]string{"reason": reason}, &rec)
+	return c.record(ctx, id, call{
+		method: http.MethodPost, path: at("interactions", string(id), "cancel"), header: header, body: because(reason), again: true,
 	})
-	if err == nil {
-		err = whole(rec, id)
-	}
-	return rec, err
 }
 
-// CancelSession cancels all pending requests of a session.
-func (c *Client) CancelSession(ctx context.Context, session, reason string) (bridge.List, error) {
-	var page bridge.List
-	err := c.do(ctx, http.MethodPost, "/v1/sessions/"+url.PathEscape(session)+"/cancel", nil, map[string]string{"reason": reason}, &page)
-	return page, err
-}
+// because returns the body of a call with a reason.
+func because(reason string) map[string]string { return map[string]string{"reason": reason} }

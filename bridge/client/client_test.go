@@ -36,7 +36,7 @@ var calls = map[string]struct {
 	"List of all": {func(ctx context.Context, c *client.Client) (any, error) {
 		l, err := c.List(ctx, bridge.ListFilter{})
 		return len(l.Items), err
-	}, "GET /v1/interactions? ", `{"items":[]}`, 0},
+	}, "GET /v1/interactions ", `{"items":[]}`, 0},
 	"Respond": {func(ctx context.Context, c *client.Client) (any, error) {
 		r, err := c.Respond(ctx, id, bridge.Reply{Decision: bridge.DecideDeny, Reason: "no"})
 		return r.State, err
