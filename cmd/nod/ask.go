@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,37 +22,6 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 	"github.com/nodbridge/nod/render"
 )
-
-// connection holds the flags of every command that calls the daemon.
-type connection struct {
-	url      string
-	json     bool
-	patience time.Duration
-	cmd      *cobra.Command // command that reports retries to its user; nil reports none
-}
-
-func (c *connection) flags(cmd *cobra.Command) {
-	c.cmd = cmd
-	cli.DurationVar(cmd.Flags(), &c.patience, "patience", 0, "how long to retry while the daemon is unreachable (default 2m, or 3s if it was never reached)")
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON instead of text")
-}
-
-func (c *connection) client() (*client.Client, error) {
-	cl, err := caller.New(c.url)
-	if err != nil {
-		return nil, err
-	}
-	if cl.Patience = c.patience; c.patience != 0 {
-		cl.FirstPatience = c.patience
-	}
-	if c.cmd != nil {
-		cl.Retrying = func(err error) {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "nod: retrying: %s\n", render.Line(cli.WithHint(err)))
-		}
-	}
-	return cl, nil
-}
 
 // asking holds the flags that ask, approve and run share.
 type asking struct {
@@ -149,13 +117,6 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 		return rec, printJSON(cmd.OutOrStdout(), rec)
 	}
 	return rec, nil
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
 
 // showWaiting shows on a terminal the people that nod is waiting for, their

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/cmd/nod/cli"
@@ -40,11 +41,7 @@ in the daemon's config. CSV is for spreadsheets; only JSON lines can be verified
 later.`,
 		Example: "  nod audit export > audit.jsonl\n  nod audit export --format csv > audit.csv",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) error {
 			if format == "jsonl" {
 				return cl.Audit(cmd.Context(), cmd.OutOrStdout())
 			}
@@ -53,9 +50,9 @@ later.`,
 				return err
 			}
 			return auditCSV(cmd.OutOrStdout(), &log)
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	cli.ChoiceVar(cmd.Flags(), &format, "format", "jsonl", "format: jsonl or csv", "jsonl", "csv")
 	return cmd
 }

@@ -77,7 +77,7 @@ terminal until someone answers in chat, so do not use it next to this command.`,
 			return f.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	f.urlFlag(cmd)
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")

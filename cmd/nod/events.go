@@ -23,11 +23,7 @@ func eventsCommand() *cobra.Command {
   nod events --after 2026-11-21T09:00:00Z --session release-2 --json
   nod events --session release-2 --render`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) (err error) {
 			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
 				return err
 			}
@@ -45,7 +41,7 @@ func eventsCommand() *cobra.Command {
 				return nil // the user ended the stream
 			}
 			return err
-		},
+		}),
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&after, "after", "", "start after this event or at this time (RFC 3339); 0 means the beginning (default: now; with --render: 0)")

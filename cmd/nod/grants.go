@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nodbridge/nod/cmd/nod/terminal"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -26,11 +26,7 @@ func grantsList() *cobra.Command {
 		Use:   "list",
 		Short: "List grants and what each of them covers",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) (err error) {
 			if session, err = sessionID(cmd.Context(), cl, session); err != nil {
 				return err
 			}
@@ -38,20 +34,11 @@ func grantsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), all)
-			}
-			if len(all) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "nod: no grants")
-				return nil
-			}
-			var t terminal.Table
-			t.Head("ID", "GRANT")
-			for _, g := range all {
-				t.Row(terminal.Cell{Text: g.ID}, terminal.Cell{Text: render.Line(g.Words)})
-			}
-			return t.Write(cmd.OutOrStdout())
-		},
+			return printAll(cmd, &c, "grants", all, []column[client.Grant]{
+				{"ID", func(g client.Grant) string { return g.ID }, nil},
+				{"GRANT", func(g client.Grant) string { return render.Line(g.Words) }, nil},
+			})
+		}),
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&session, "session", "", "list only the grants of this session")
@@ -65,11 +52,7 @@ func grantsRevoke() *cobra.Command {
 		Short:   "Revoke grants, so that people are asked again",
 		Example: "  nod grants revoke 3f2a9c01b4d7",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			for _, arg := range args {
 				id, err := grantID(cmd.Context(), cl, arg)
 				if err != nil {
@@ -82,7 +65,7 @@ func grantsRevoke() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: revoked: %s\n", render.Line(g.Words))
 			}
 			return nil
-		},
+		}),
 	}
 	c.flags(cmd)
 	return cmd

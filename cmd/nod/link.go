@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -22,11 +23,7 @@ with that account. NOD_TOKEN must be your own token. Without --yes, nod only
 prints which account the code belongs to. Never enter a code from someone else.`,
 		Example: "  nod link 3xk7q2mwpz4ta\n  nod link 3xk7q2mwpz4ta --yes\n  nod link --list",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			switch {
 			case list:
 				all, err := cl.Links(cmd.Context())
@@ -49,9 +46,9 @@ prints which account the code belongs to. Never enter a code from someone else.`
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(said))
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that the account is yours, and link it")
 	cmd.Flags().BoolVar(&list, "list", false, "list your linked accounts")
 	cmd.Flags().StringVar(&remove, "remove", "", "remove the link of PLATFORM/USER")

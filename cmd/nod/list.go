@@ -34,8 +34,8 @@ first. With --json, print a page of the API: all requests, newest first.`,
 		Example: "  nod list\n  nod list --state pending --session release-2\n  nod list --quiet --limit 1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := limit("limit", f.Limit); err != nil {
-				return err
+			if f.Limit < 0 {
+				return bridge.Errorf(bridge.CodeInvalid, "--limit: %d is out of range (0 or more)", f.Limit)
 			}
 			cl, err := c.client()
 			if err != nil {
@@ -133,22 +133,12 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 		}
 		return nil
 	}
-	t := terminal.Table{Cut: true}
 	if len(page.Items) > 0 {
-		t.Head("ID", "STATE", "AGE", "LEFT", "AGENT", "REQUEST")
-	}
-	now := time.Now()
-	for _, r := range page.Items {
-		i, left := r.Interaction, ""
-		if !r.State.Final() {
-			left = age(i.Remaining(now))
+		t := table(page.Items, listColumns(time.Now()))
+		t.Cut = true
+		if err := t.Write(w); err != nil {
+			return err
 		}
-		t.Row(terminal.Cell{Text: string(i.ID)}, terminal.Cell{Text: stateWords(r), Color: stateColor(r)},
-			terminal.Cell{Text: age(now.Sub(i.Created)), Color: terminal.Dim}, terminal.Cell{Text: left},
-			terminal.Cell{Text: render.Line(i.Agent)}, terminal.Cell{Text: asks(i)})
-	}
-	if err := t.Write(w); err != nil {
-		return err
 	}
 	if unlisted > 0 {
 		fmt.Fprintf(talk, "nod: pending requests that are not listed: %d; list them with a higher --limit\n", unlisted)
@@ -157,6 +147,24 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 		fmt.Fprintf(talk, "nod: for the next page, add --cursor %s\n", page.Next)
 	}
 	return nil
+}
+
+// listColumns are the columns of a list of requests.
+func listColumns(now time.Time) []column[bridge.Record] {
+	dim := func(bridge.Record) terminal.Color { return terminal.Dim }
+	return []column[bridge.Record]{
+		{"ID", func(r bridge.Record) string { return string(r.Interaction.ID) }, nil},
+		{"STATE", stateWords, stateColor},
+		{"AGE", func(r bridge.Record) string { return age(now.Sub(r.Interaction.Created)) }, dim},
+		{"LEFT", func(r bridge.Record) string {
+			if r.State.Final() {
+				return ""
+			}
+			return age(r.Interaction.Remaining(now))
+		}, nil},
+		{"AGENT", func(r bridge.Record) string { return render.Line(r.Interaction.Agent) }, nil},
+		{"REQUEST", func(r bridge.Record) string { return asks(r.Interaction) }, nil},
+	}
 }
 
 // asks returns the subject of a request on one line: the command of an
@@ -208,14 +216,6 @@ func stateColor(r bridge.Record) terminal.Color {
 		return terminal.Red
 	}
 	return terminal.Dim
-}
-
-// limit rejects a negative number.
-func limit(name string, n int) error {
-	if n < 0 {
-		return bridge.Errorf(bridge.CodeInvalid, "--%s: %s is out of range (0 or more)", name, strconv.Itoa(n))
-	}
-	return nil
 }
 
 // texts converts words to strings.

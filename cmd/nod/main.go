@@ -112,3 +112,15 @@ command that it runs.`,
 	}
 	return root
 }
+
+// fullTree returns all commands, including those that cobra adds.
+func fullTree() *cobra.Command {
+	root := rootCommand()
+	root.SetHelpCommand(cli.HelpCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	completeBash(root)
+	cli.WordUsage(root)
+	complete(root)
+	return root
+}

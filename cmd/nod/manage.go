@@ -234,11 +234,7 @@ func cancelCommand() *cobra.Command {
 request, the first characters of the ID, or last for the newest pending request.`,
 		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) (err error) {
 			if (len(args) == 1) == (session != "") {
 				return bridge.Errorf(bridge.CodeInvalid, "either an ID or --session is required")
 			}
@@ -250,11 +246,7 @@ request, the first characters of the ID, or last for the newest pending request.
 				if err != nil {
 					return err
 				}
-				if c.json {
-					return printJSON(cmd.OutOrStdout(), page)
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: requests cancelled: %d\n", len(page.Items))
-				return nil
+				return c.print(cmd, page, "requests cancelled: %d", len(page.Items))
 			}
 			id, err := requestID(cmd.Context(), cl, args[0], bridge.StatePending)
 			if err != nil {
@@ -264,15 +256,11 @@ request, the first characters of the ID, or last for the newest pending request.
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), rec)
+			if err := c.print(cmd, rec, "%s", rec.Outcome()); err != nil || c.json || rec.State == bridge.StateCancelled {
+				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s\n", rec.Outcome())
-			if rec.State != bridge.StateCancelled {
-				return cli.ExitError(bridge.CodeConflict.ExitCode())
-			}
-			return nil
-		},
+			return cli.ExitError(bridge.CodeConflict.ExitCode())
+		}),
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to show to people")

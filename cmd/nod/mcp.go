@@ -64,7 +64,7 @@ Add nod to the settings of a client with: nod init mcp`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	cmd.Flags().StringVar(&o.Session, "session", "", "session of the requests (default: derived from the directory, so that it survives restarts)")
 	cmd.Flags().StringVar(&o.Route, "route", "", "route to use (default \"default\")")
 	cmd.Flags().BoolVar(&o.Claude, "claude", false, "add the features for Claude Code: the permission-prompt tool, and relaying its dialogs as a channel")

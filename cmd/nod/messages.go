@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -20,11 +21,7 @@ them every time until they are acknowledged. The author of a message then reads
 that the agent has it.`,
 		Example: "  nod sessions messages release-2 --wait --ack",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			session, err := sessionID(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
@@ -51,7 +48,7 @@ that the agent has it.`,
 				return nil
 			}
 			return cl.Acknowledge(cmd.Context(), session, items[len(items)-1].ID)
-		},
+		}),
 	}
 	c.flags(cmd)
 	cmd.Flags().BoolVar(&ack, "ack", false, "acknowledge the printed messages")

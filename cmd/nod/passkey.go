@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -32,11 +33,7 @@ must be the token of an administrator. Anyone with the link can add a passkey as
 this person, so send it to the person only, over a channel that you trust.`,
 		Example: "  nod passkey invite ana",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			in, err := cl.Invite(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -44,9 +41,9 @@ this person, so send it to the person only, over a channel that you trust.`,
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(in.URL))
 			fmt.Fprintf(cmd.ErrOrStderr(), "for %s only, once, until %s\n", render.Line(in.Person), in.Expires.UTC().Format(time.RFC3339))
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	return cmd
 }
 
@@ -59,11 +56,7 @@ func passkeyList() *cobra.Command {
 		Long: `List your passkeys with the person, the ID, the state, the time when it was
 added, and the name. Auditors and administrators see the passkeys of all people.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) error {
 			all, err := cl.Passkeys(cmd.Context())
 			if err != nil {
 				return err
@@ -80,9 +73,9 @@ added, and the name. Auditors and administrators see the passkeys of all people.
 					render.Line(k.Person), k.ID, state, k.Created.UTC().Format(time.RFC3339), render.Line(k.Label))
 			}
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -96,18 +89,14 @@ func passkeyRevoke() *cobra.Command {
 passkeys, except for the last one. Administrators revoke any.`,
 		Example: "  nod passkey revoke ana 5aK0PqC1xS4Yb2yEoD6fTg",
 		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			if err := cl.RevokePasskey(cmd.Context(), args[0], args[1]); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "revoked a passkey of %s\n", render.Line(args[0]))
 			return nil
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	return cmd
 }

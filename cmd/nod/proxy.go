@@ -28,7 +28,8 @@ import (
 
 // proxyFlags holds the flags of nod proxy acp.
 type proxyFlags struct {
-	url, route     string
+	connection
+	route          string
 	timeout, grace time.Duration
 	only           bool
 }
@@ -61,7 +62,7 @@ turn at once. A message to a session becomes a prompt when no turn runs.`,
 			return f.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&f.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	f.urlFlag(cmd)
 	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
 	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
 	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
@@ -74,7 +75,7 @@ func (f proxyFlags) run(cmd *cobra.Command, args []string) error {
 		return bridge.Errorf(bridge.CodeInvalid, "--grace: not allowed with --only-chat, because no one could answer in the client").
 			WithHint("omit one of them")
 	}
-	c, err := (&connection{url: f.url}).client()
+	c, err := f.client()
 	if err != nil {
 		return err
 	}

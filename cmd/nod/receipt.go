@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/strictjson"
 	"github.com/nodbridge/nod/cmd/nod/caller"
@@ -164,11 +165,7 @@ func receiptKeys() *cobra.Command {
 		Long: `Print the public keys with which receipts and seals can be verified offline.
 With a token in NOD_TOKEN, the output also has the passkeys of people.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) error {
 			keys, err := cl.Keys(cmd.Context())
 			if err != nil {
 				return err
@@ -177,8 +174,8 @@ With a token in NOD_TOKEN, the output also has the passkeys of people.`,
 				return err
 			}
 			return printJSON(cmd.OutOrStdout(), keys)
-		},
+		}),
 	}
-	cmd.Flags().StringVar(&c.url, "url", "", "URL of the daemon (NOD_URL; default http://127.0.0.1:8787)")
+	c.urlFlag(cmd)
 	return cmd
 }

@@ -25,37 +25,27 @@ func sessionsList() *cobra.Command {
 		Use:   "list",
 		Short: "List sessions of agents, newest first",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) error {
 			all, err := cl.Sessions(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return printJSON(cmd.OutOrStdout(), all)
-			}
-			if len(all) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "nod: no sessions")
-				return nil
-			}
-			var t terminal.Table
-			t.Head("SESSION", "AGENT", "STATE")
-			for _, s := range all {
-				color := terminal.Plain
-				if s.Stopped != nil {
-					color = terminal.Red
-				}
-				t.Row(terminal.Cell{Text: render.Line(s.ID)}, terminal.Cell{Text: render.Line(s.Agent)},
-					terminal.Cell{Text: render.Line(s.Words(time.Now())), Color: color})
-			}
-			return t.Write(cmd.OutOrStdout())
-		},
+			return printAll(cmd, &c, "sessions", all, []column[bridge.Session]{
+				{"SESSION", func(s bridge.Session) string { return render.Line(s.ID) }, nil},
+				{"AGENT", func(s bridge.Session) string { return render.Line(s.Agent) }, nil},
+				{"STATE", func(s bridge.Session) string { return render.Line(s.Words(time.Now())) }, sessionColor},
+			})
+		}),
 	}
 	c.flags(cmd)
 	return cmd
+}
+
+func sessionColor(s bridge.Session) terminal.Color {
+	if s.Stopped != nil {
+		return terminal.Red
+	}
+	return terminal.Plain
 }
 
 func sessionsStop() *cobra.Command {
@@ -73,7 +63,7 @@ continues. With the token of an agent, the command stops a session of that agent
 }
 
 // stopSessions stops a session, or all listed sessions.
-func stopSessions(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
+func stopSessions(cl *client.Client, ctx context.Context, agent, session string) ([]bridge.Stop, error) {
 	if session != "all" {
 		return cl.StopSession(ctx, agent, session)
 	}
@@ -102,28 +92,22 @@ func sessionsResume() *cobra.Command {
 		Long: `Let a stopped session ask again. This requires the token of a person who may
 answer its requests.`,
 		Example: "  nod sessions resume release-2",
-	}, "resumed", func(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error) {
-		return cl.ResumeSession(ctx, agent, session)
-	})
+	}, "resumed", (*client.Client).ResumeSession)
 }
 
 // changeCommand returns a command that stops or resumes sessions.
 func changeCommand(
-	cmd cobra.Command, done string, change func(ctx context.Context, cl *client.Client, agent, session string) ([]bridge.Stop, error),
+	cmd cobra.Command, done string, change func(cl *client.Client, ctx context.Context, agent, session string) ([]bridge.Stop, error),
 ) *cobra.Command {
 	var c connection
 	var agent string
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cl, err := c.client()
-		if err != nil {
-			return err
-		}
+	cmd.RunE = c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 		session, err := sessionID(cmd.Context(), cl, args[0])
 		if err != nil {
 			return err
 		}
-		sessions, err := change(cmd.Context(), cl, agent, session)
+		sessions, err := change(cl, cmd.Context(), agent, session)
 		if c.json && err == nil {
 			return printJSON(cmd.OutOrStdout(), sessions)
 		}
@@ -134,7 +118,7 @@ func changeCommand(
 			fmt.Fprintln(cmd.ErrOrStderr(), "nod: no sessions")
 		}
 		return err
-	}
+	})
 	c.flags(&cmd)
 	cmd.Flags().StringVar(&agent, "agent", "", "name of the agent, if several have such a session")
 	return &cmd

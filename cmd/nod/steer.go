@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/cli"
 	"github.com/nodbridge/nod/render"
 )
@@ -32,11 +33,7 @@ prompt or at the end of a turn, and Codex next to nod proxy codex. The command p
 whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
 		Example: "  nod sessions steer release-2 \"Use port 8080 instead\"\n  nod sessions steer release-2 \"Skip the tests\" --wait 5m",
 		Args:    cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {
 			s, err := cl.Steer(cmd.Context(), agent, args[0], strings.Join(args[1:], " "))
 			for end := time.Now().Add(wait); err == nil && s.Fate == bridge.FateWaiting && time.Now().Before(end); {
 				if !bridge.Pause(cmd.Context(), steerPoll) {
@@ -52,7 +49,7 @@ whether the agent has it by the end of --wait. A message waits up to 24 hours.`,
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), render.Line(s.Status()))
 			return err
-		},
+		}),
 	}
 	c.flags(cmd)
 	cmd.Flags().StringVar(&agent, "agent", "", "name of the agent, if several have such a session")
