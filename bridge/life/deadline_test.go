@@ -140,6 +140,32 @@ func TestResolvedAt(t *testing.T) {
 	}
 }
 
+// TestSessionKeepsLongest checks that a session names an interaction as long as any
+// interaction can live: deferred at its deadline for the longest time, and then kept.
+func TestSessionKeepsLongest(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{
+		ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "bash"}, Session: "s"},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
+	}
+	i.OnTimeout, i.Hold = bridge.OnTimeoutPending, bridge.Duration(bridge.MaxTimeout)
+	out, err := life.Open(&life.Opening{Opening: bridge.Opening{Interaction: i}}, now, retention)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := out.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(i.Deadline, retention)
+	turn.Expire()
+	n := slices.IndexFunc(c.Set, func(m broker.Member) bool { return m.Index == life.SessionIndex("ci", "s") })
+	if n < 0 || now.Add(c.Set[n].IndexTTL).Before(turn.Life.KeptUntil) {
+		t.Errorf("the session names it with %+v, and it lives until %s", c.Set, turn.Life.KeptUntil)
+	}
+}
+
 // TestGuardedCards checks that a card that is posted while its request is resolved
 // refuses the resolution, which then sees the card.
 func TestGuardedCards(t *testing.T) {

@@ -168,6 +168,9 @@ func (w *world) turn() {
 	now := w.now.Add(-time.Duration(w.pick("behind", 3)) * time.Millisecond) // the clock of the daemon
 	t := d.Begin(now, retention)
 	name := w.rule(t)
+	if name == "refresh" && t.Life.Revision == d.Life.Revision {
+		w.Fatalf("%s is refreshed, but a message that is being posted does not notice", id)
+	}
 	c, err := t.Change()
 	if err != nil {
 		w.Fatal(err)
@@ -345,14 +348,20 @@ func (w *world) check(id bridge.ID, was, is *life.Docs, c broker.Change, done br
 	}
 }
 
-// checkIndexes checks that the indexes have what is pending.
+// checkIndexes checks that the indexes have what is pending, and every interaction
+// of a session.
 func (w *world) checkIndexes(id bridge.ID, is *life.Docs) {
-	for index, want := range map[string]bool{life.Deadlines: is.Life.State == "", life.PendingIndex(is.Life.Agent): is.Life.State == "" && is.Life.Limited} {
+	limited := life.PendingIndex(is.Life.Agent)
+	indexes := map[string]bool{life.Deadlines: is.Life.State == "", limited: is.Life.State == "" && is.Life.Limited}
+	if s := is.Body.Session; s != "" {
+		indexes[life.SessionIndex(is.Life.Agent, s)] = true
+	}
+	for index, want := range indexes {
 		all, err := w.db.Range(context.Background(), broker.Query{Index: index})
 		if err != nil {
 			w.Fatal(err)
 		}
-		if index != life.Deadlines && len(all) > 3 {
+		if index == limited && len(all) > 3 {
 			w.Fatalf("%d are pending", len(all))
 		}
 		has := false
