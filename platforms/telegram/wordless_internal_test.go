@@ -32,6 +32,35 @@ func TestWordlessReply(t *testing.T) {
 	}
 }
 
+// TestStandings checks that only a new message of a person's own answers, and that
+// the person reads why another one does not. A bot reads nothing.
+func TestStandings(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		kind, from, more string
+		acts, told       bool
+	}{
+		"a reply":         {"message", `{"id":7}`, ``, true, true},
+		"an edit":         {"edited_message", `{"id":7}`, ``, false, true},
+		"as the group":    {"message", `{"id":7,"is_bot":true}`, `,"sender_chat":{"id":-1}`, false, true},
+		"a forwarded one": {"message", `{"id":7}`, `,"forward_origin":{"type":"user"}`, false, true},
+		"a bot":           {"message", `{"id":7,"is_bot":true}`, ``, false, false},
+	} {
+		for _, note := range []string{`{"t":"x","c":{"channel":"-1","message":"1"}}`, `{"t":"x","u":"7","c":{"channel":"-1","message":"1"}}`} {
+			p, err := New(Options{Token: "1:x", HTTPClient: platformtest.Nowhere(), NoPacing: true, Notes: prompted{note}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sink := &platformtest.Recorder{}
+			raw := `{"update_id":1,"` + x.kind + `":{"message_id":2,"text":"yes","chat":{"id":-1},"from":` + x.from + `,"reply_to_message":{"message_id":1}` + x.more + `}}`
+			then, err := p.receiver.inbound.handle(t.Context(), sink, p.receiver.inbound.read([]byte(raw)))
+			if err != nil || len(sink.Clicks()) > 0 != x.acts || (then != nil) != x.told {
+				t.Errorf("%s answers %s with %+v, the person reads something: %v, %v", name, note, sink.Clicks(), then != nil, err)
+			}
+		}
+	}
+}
+
 // TestSays checks which messages a person wrote: whoever sent one without words reads
 // why it does not count, and no one reads that about a message of Telegram itself.
 func TestSays(t *testing.T) {
