@@ -8,7 +8,9 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/discordmsg"
+	"github.com/nodbridge/nod/render/rendertest"
 )
 
 // surveyed returns the view of a request with a list of options, and with a
@@ -63,6 +65,30 @@ func TestPages(t *testing.T) {
 		}
 		if len(seen) != options || seen["0"] != 1 || texts != 1 {
 			t.Errorf("%d options: the pages have %d of them and %d texts", options, len(seen), texts)
+		}
+	}
+}
+
+// TestLongMenu checks that the file of a menu whose texts do not fit has the text of
+// each choice below its label.
+func TestLongMenu(t *testing.T) {
+	t.Parallel()
+	for _, f := range rendertest.Forms() {
+		if f.Name != "edit-check" {
+			continue
+		}
+		f.View.Draft = &bridge.Draft{Input: fmt.Sprintf(`{"command":%q}`, strings.Repeat("make deploy\n", 600)+"exit")}
+		m, err := discordmsg.Menu(f.Form)
+		if err != nil || m.File == nil {
+			t.Fatalf("the menu has no file: %v", err)
+		}
+		text := string(m.File.Data)
+		for _, part := range []string{render.LabelApproveNow, "make deploy", "exit", render.LabelEditAgain, "Nothing is approved yet"} {
+			_, after, found := strings.Cut(text, part)
+			if !found {
+				t.Fatalf("%q is missing or not in its place in %s", part, m.File.Data)
+			}
+			text = after
 		}
 	}
 }
