@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -121,6 +122,32 @@ func (d deaf) Follow(ctx context.Context, _ string, _ func([]broker.Entry), lost
 			lost()
 		}
 	}
+}
+
+// TestReservations checks that a caller who is about to wait for what it opens takes no
+// room for longer: not after an opening that needs no wait, and not if it never waits.
+func TestReservations(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		waiting := func(when string, want int) {
+			t.Helper()
+			if n := must[bridge.Stats](t)(s.Stats(t.Context())).Waiting; int(n) != want {
+				t.Errorf("%s, %d callers wait, want %d", when, n, want)
+			}
+		}
+		o := opening(t, "key", nil)
+		o.Awaited = true
+		for _, when := range []string{"after the opening", "after its repetition"} {
+			if _, _, err := s.Open(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			waiting(when, 1)
+			o.Interaction.ID = must[bridge.ID](t)(bridge.NewID())
+		}
+		pass(t, 30*time.Second)
+		waiting("if the caller never waits", 0)
+	})
 }
 
 // TestLostJournal checks that callers get the response although the journal lost it,
