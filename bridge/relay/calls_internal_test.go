@@ -1,9 +1,12 @@
 package relay
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -83,6 +86,47 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// heard is an Asker that passes on the requests that chat gets.
+type heard chan string
+
+func (h heard) Ask(_ context.Context, _ string, _ url.Values, body []byte) (json.RawMessage, error) {
+	h <- string(body)
+	return nil, errors.New("no one answers")
+}
+
+// TestAgentTells checks that chat gets the details of a call that the agent has
+// reported, and the folder of its session, until the turn of the call is over.
+func TestAgentTells(t *testing.T) {
+	t.Parallel()
+	side, chat := NewSide(strings.NewReader(""), io.Discard), make(heard, 1)
+	a := NewACP(Options{Asker: chat, Client: side, Server: side, Log: slog.New(slog.DiscardHandler)})
+	say := func(take func(context.Context, *Message) bool, line string) {
+		t.Helper()
+		var m Message
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		if take(t.Context(), &m) {
+			t.Errorf("%s does not pass", line)
+		}
+	}
+	asks := func(id, cwd, command string) {
+		t.Helper()
+		say(a.FromServer, `{"jsonrpc":"2.0","id":`+id+`,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}}`)
+		a.Wait()
+		if got := <-chat; !strings.Contains(got, `"cwd":"`+cwd+`"`) || strings.Contains(got, "SAFE") != (command != "") {
+			t.Errorf("chat gets %s, want the folder %s and the command %q", got, cwd, command)
+		}
+	}
+	say(a.FromClient, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/repo"}}`)
+	say(a.FromServer, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`)
+	say(a.FromClient, `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s"}}`)
+	say(a.FromServer, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","rawInput":{"command":"SAFE"}}}}`)
+	asks("5", "/repo", "SAFE")
+	say(a.FromServer, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+	asks("6", "/repo", "")
 }
 
 // TestOverBeforeForm checks that a form of a call that the client has cancelled
