@@ -11,13 +11,13 @@ var (
 	// requestShape is the part of a request that does not belong to the message
 	// itself.
 	requestShape = shape{
-		{"allowed_mentions", optional(checkMentions)}, {"embeds", optional(iterable)}, {"components", optional(iterable)},
+		{"allowed_mentions", optional(all(dictionary, mentionShape.rule))}, {"embeds", optional(iterable)}, {"components", optional(iterable)},
 	}
 	// messageShape is a message without the flag IS_COMPONENTS_V2, and
 	// layoutShape is a message with it:
 	// docs.discord.com/developers/resources/message.
 	messageShape = shape{
-		{"content", text(0, maxContent)}, {"embeds", atMost(maxEmbeds, object(embed))}, {"embeds", embedsText}, {"components", rows},
+		{"content", text(0, maxContent)}, {"embeds", atMost(maxEmbeds, all(dictionary, embedShape.rule))}, {"embeds", embedsText}, {"components", rows},
 	}
 	layoutShape = shape{
 		{"components", total}, {"components", numbers},
@@ -42,7 +42,7 @@ func checkMessage(m raw.Object, files bool) *failure {
 		return bad
 	}
 	for _, name := range []string{"content", "embeds", "sticker_ids", "poll"} {
-		if !empty(m[name]) {
+		if v := m[name]; v != nil && v != "" && (!isList(v) || size(v) > 0) {
 			return legacyField(name)
 		}
 	}
@@ -65,37 +65,11 @@ func legacyField(name string) *failure {
 		fmt.Sprintf("The '%s' field cannot be used when using MessageFlags.IS_COMPONENTS_V2", name))
 }
 
-// empty reports whether a field has no content.
-func empty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case []any:
-		return len(v) == 0
-	}
-	return false
-}
-
-func iterable(c *checker, at string, v any) {
-	if _, list := v.([]any); !list {
-		c.fail(at, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
-	}
-}
-
 // rows is the rule for the action rows of a message.
 func rows(c *checker, at string, v any) {
-	if items, _ := v.([]any); len(items) > 0 {
+	if size(v) > 0 {
 		between(1, maxRows, in(actionRow))(c, at, v)
 	}
-}
-
-func embed(c *checker, at string, e raw.Object) {
-	if e == nil {
-		c.fail(at, "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType")
-	}
-	embedShape.rule(c, at, e)
 }
 
 // embedsText checks the total length of the texts of all embeds.
@@ -116,12 +90,8 @@ func embedsText(c *checker, at string, v any) {
 }
 
 // total checks the number of components, including nested ones.
-func total(c *checker, at string, v any) {
-	top, _ := v.([]any)
-	if len(components(top)) > maxComponents {
-		c.fail(at, "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", "The total number of components cannot exceed %d", maxComponents)
-	}
-}
+var total = that(func(v any) bool { top, _ := v.([]any); return len(components(top)) <= maxComponents }, "",
+	"COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", "The total number of components cannot exceed %d", maxComponents)
 
 // numbers checks the IDs that the bot chose.
 func numbers(c *checker, at string, v any) {

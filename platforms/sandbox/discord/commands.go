@@ -43,11 +43,10 @@ var (
 	menuShape    = shape{{"name", text(1, 32)}}
 )
 
-func commandNamed(c *checker, at string, v any) {
-	if name, _ := v.(string); !commandName.MatchString(name) || strings.ToLower(name) != name {
-		c.fail(at, "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
-	}
-}
+var commandNamed = that(func(v any) bool {
+	name, _ := v.(string)
+	return commandName.MatchString(name) && strings.ToLower(name) == name
+}, "", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
 
 // options checks the description and the options of a command, a group or a
 // subcommand. Holder is the kind of the option that contains them, or 0.

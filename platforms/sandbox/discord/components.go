@@ -88,41 +88,56 @@ var componentKinds map[int]shape
 func init() { // components contain components
 	entity := shape{
 		{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, whole(amount(maxOptions)),
-		{"options", noOptions}, whole(defaults),
+		{"options", that(func(v any) bool { return size(v) == 0 }, "", "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")}, whole(defaults),
 	}
 	componentKinds = map[int]shape{
 		actionRow: {whole(row)},
 		button: {
-			{"style", oneOf(1, 2, 3, 4, 5, 6)}, whole(labeled), {"label", text(0, maxButton)}, whole(target),
+			{"style", oneOf(1, 2, 3, 4, 5, 6)}, holds(func(o raw.Object) bool {
+				return raw.Str(o, "label") != "" || o["emoji"] != nil || raw.Int(o["style"]) == premiumButton
+			}, "", "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED", "A button needs a label or an emoji"), {"label", text(0, maxButton)}, whole(target),
 		},
 		stringSelect: {
 			{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, {"options", options(1, maxOptions)}, whole(amountOfOptions),
 		},
 		textInput: {
-			{"custom_id", customID}, {"style", oneOf(1, 2)}, whole(lengths), {"value", text(0, maxInput)},
+			{"custom_id", customID}, {"style", oneOf(1, 2)}, holds(func(o raw.Object) bool {
+				least, _ := raw.Number(o, "min_length")
+				most, given := raw.Number(o, "max_length")
+				return least >= 0 && least <= maxInput && (!given || most >= 1 && most <= maxInput && most >= least)
+			}, ".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and %d.", maxInput), {"value", text(0, maxInput)},
 			{"placeholder", text(0, maxInputPlaceholder)},
 		},
 		userSelect: entity, roleSelect: entity, anySelect: entity, channelSelect: entity,
 		section: {
-			{"components", between(1, maxSectionTexts, in(textDisplay))}, {"accessory", object(accessory)},
+			{"components", between(1, maxSectionTexts, in(textDisplay))}, {"accessory", all(that(func(v any) bool {
+				o, _ := v.(raw.Object)
+				return kindOf(o) == button || kindOf(o) == thumbnail
+			}, "", "BASE_TYPE_REQUIRED", "This field is required"), in(button, thumbnail))},
 		},
 		textDisplay: {{"content", displayed}},
-		thumbnail:   {{"media", object(mediaItem)}},
+		thumbnail:   {{"media", mediaItem}},
 		gallery: {{"items", between(1, maxGallery, shape{
-			{"media", object(mediaItem)}, {"description", text(0, maxMediaDescription)},
+			{"media", mediaItem}, {"description", text(0, maxMediaDescription)},
 		}.rule)}},
-		fileShown: {{"file", object(attachedFile)}},
+		fileShown: {{"file", shape{holds(func(o raw.Object) bool {
+			return strings.HasPrefix(raw.Str(o, "url"), "attachment://") || raw.Str(o, "attachment_id") != ""
+		}, ".url", "UNFURLED_MEDIA_ITEM_URL_INVALID", "A file must be an attachment of the message: attachment://FILENAME")}.rule}},
 		separator: {{"spacing", optional(oneOf(1, 2))}},
 		container: {
 			{"accent_color", color}, {"components", filled}, {"components", each(in(actionRow, section, textDisplay, gallery, fileShown, separator))},
 		},
 		label: {
-			{"label", text(1, maxLabel)}, {"description", text(0, maxLabelDescription)}, {"component", object(labeledInput)},
+			{"label", text(1, maxLabel)}, {"description", text(0, maxLabelDescription)}, {"component", shape{
+				holds(func(o raw.Object) bool { _, has := o["label"]; return !has }, ".label", "BASE_TYPE_BAD_LENGTH",
+					"Must be between %d and %d in length.", 1, maxLabel), // such an input has no label of its own
+				{"", in(stringSelect, textInput, userSelect, roleSelect, anySelect, channelSelect, fileUpload, radioGroup, checkboxGroup, checkbox)},
+			}.rule},
 		},
 		fileUpload:    {{"custom_id", customID}, whole(amount(maxUploads))},
 		radioGroup:    {{"custom_id", customID}, {"options", options(2, maxRadio)}},
 		checkboxGroup: {{"custom_id", customID}, {"options", options(1, maxRadio)}, whole(amountOfOptions)},
-		checkbox:      {{"custom_id", customID}, {"required", never}},
+		checkbox:      {{"custom_id", customID}, {"required", that(func(v any) bool { return v != true }, "", "COMPONENT_INVALID_REQUIRED", "A checkbox cannot be required")}},
 	}
 }
 
@@ -146,13 +161,6 @@ func in(kinds ...int) rule {
 		}
 		componentKinds[kindOf(o)].rule(c, at, o)
 	})
-}
-
-// filled is the rule for an array that may not be empty.
-func filled(c *checker, at string, v any) {
-	if items, _ := v.([]any); len(items) == 0 {
-		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
-	}
 }
 
 func customID(c *checker, at string, v any) {
@@ -184,12 +192,6 @@ func row(c *checker, at string, o raw.Object) {
 	}
 }
 
-func labeled(c *checker, at string, o raw.Object) {
-	if raw.Str(o, "label") == "" && o["emoji"] == nil && raw.Int(o["style"]) != premiumButton {
-		c.fail(at, "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED", "A button needs a label or an emoji")
-	}
-}
-
 // target checks the field with the effect of a button.
 func target(c *checker, at string, o raw.Object) {
 	name, other, rule := "custom_id", "url", customID
@@ -210,16 +212,8 @@ var option = shape{{"label", text(1, maxOption)}, {"value", text(1, maxOption)},
 
 // options is the rule for options with different values.
 func options(least, most int) rule {
-	return both(between(least, most, option.rule), unique(
+	return all(between(least, most, option.rule), unique(
 		"value", ".value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used"))
-}
-
-// noOptions is the rule for the options of a select of users, roles or
-// channels.
-func noOptions(c *checker, at string, v any) {
-	if items, _ := v.([]any); len(items) > 0 {
-		c.fail(at, "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")
-	}
 }
 
 // defaults checks the default values of a select of users, roles or channels.
@@ -257,49 +251,11 @@ func amountOfOptions(c *checker, at string, o raw.Object) {
 	amount(len(raw.List(o, "options")))(c, at, o)
 }
 
-func lengths(c *checker, at string, o raw.Object) {
-	least, _ := raw.Number(o, "min_length")
-	most, given := raw.Number(o, "max_length")
-	if least < 0 || least > maxInput || given && (most < 1 || most > maxInput || most < least) {
-		c.fail(at+".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and %d.", maxInput)
-	}
-}
-
-// labeledInput checks the input of a label. Such an input has no label of its
-// own.
-func labeledInput(c *checker, at string, o raw.Object) {
-	if _, ok := o["label"]; ok {
-		c.fail(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and %d in length.", maxLabel)
-	}
-	in(stringSelect, textInput, userSelect, roleSelect, anySelect, channelSelect, fileUpload, radioGroup, checkboxGroup, checkbox)(c, at, o)
-}
-
-func never(c *checker, at string, v any) {
-	if v == true {
-		c.fail(at, "COMPONENT_INVALID_REQUIRED", "A checkbox cannot be required")
-	}
-}
-
-func accessory(c *checker, at string, o raw.Object) {
-	if kind := kindOf(o); kind != button && kind != thumbnail {
-		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
-		return
-	}
-	in(button, thumbnail)(c, at, o)
-}
-
-func attachedFile(c *checker, at string, o raw.Object) {
-	if !strings.HasPrefix(raw.Str(o, "url"), "attachment://") && raw.Str(o, "attachment_id") == "" {
-		c.fail(at+".url", "UNFURLED_MEDIA_ITEM_URL_INVALID", "A file must be an attachment of the message: attachment://FILENAME")
-	}
-}
-
-func mediaItem(c *checker, at string, o raw.Object) {
+// mediaItem is the rule for a media item.
+var mediaItem = shape{holds(func(o raw.Object) bool {
 	scheme, _, _ := strings.Cut(raw.Str(o, "url"), "://")
-	if !slices.Contains([]string{"https", "http", "attachment"}, scheme) && raw.Str(o, "attachment_id") == "" {
-		c.fail(at+".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")
-	}
-}
+	return slices.Contains([]string{"https", "http", "attachment"}, scheme) || raw.Str(o, "attachment_id") != ""
+}, ".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")}.rule
 
 // modalShape is the data of a modal response.
 var modalShape = shape{

@@ -13,17 +13,14 @@ import (
 // docs.discord.com/developers/resources/message, discord/discord-api-docs#5484.
 var mentionShape = shape{
 	{"parse", each(mentionable)}, {"parse", set},
-	{"users", between(0, maxMentions, snowflake)}, {"users", set}, whole(exclusive("users")),
-	{"roles", between(0, maxMentions, snowflake)}, {"roles", set}, whole(exclusive("roles")),
+	{"users", between(0, maxMentions, snowflake)}, {"users", set}, exclusive("users"),
+	{"roles", between(0, maxMentions, snowflake)}, {"roles", set}, exclusive("roles"),
 }
 
 var set = unique("", "", "SET_TYPE_ALREADY_CONTAINS_VALUE", "The set already contains this value")
 
-func mentionable(c *checker, at string, v any) {
-	if v != "users" && v != "roles" && v != "everyone" {
-		c.fail(at, "BASE_TYPE_CHOICES", "Value must be one of {'users', 'roles', 'everyone'}.")
-	}
-}
+var mentionable = that(func(v any) bool { return v == "users" || v == "roles" || v == "everyone" }, "", "BASE_TYPE_CHOICES",
+	"Value must be one of {'users', 'roles', 'everyone'}.")
 
 func snowflake(c *checker, at string, v any) {
 	if id, _ := v.(string); !snowflakeLike.MatchString(id) {
@@ -31,22 +28,12 @@ func snowflake(c *checker, at string, v any) {
 	}
 }
 
-// checkMentions checks the field allowed_mentions of a request.
-func checkMentions(c *checker, at string, v any) {
-	if _, ok := v.(raw.Object); !ok {
-		c.fail(at, "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType")
-	}
-	mentionShape.rule(c, at, v)
-}
-
-// exclusive returns the check that a message does not name both a kind and
+// exclusive returns the condition that a message does not name both a kind and
 // members of that kind.
-func exclusive(kind string) func(c *checker, at string, o raw.Object) {
-	return func(c *checker, at string, o raw.Object) {
-		if len(raw.List(o, kind)) > 0 && slices.Contains(raw.List(o, "parse"), any(kind)) {
-			c.fail(at, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[%q] and %s: [ids...] are mutually exclusive.", kind, kind)
-		}
-	}
+func exclusive(kind string) field {
+	return holds(func(o raw.Object) bool {
+		return len(raw.List(o, kind)) == 0 || !slices.Contains(raw.List(o, "parse"), any(kind))
+	}, "", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[%q] and %s: [ids...] are mutually exclusive.", kind, kind)
 }
 
 var snowflakeLike = lazyregexp.New(`^[0-9]{1,20}$`)

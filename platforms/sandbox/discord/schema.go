@@ -57,14 +57,10 @@ func (c *checker) fail(path, code, format string, args ...any) {
 	}
 }
 
-func badLength(path string, least, most int) *failure {
-	return invalid(path, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", least, most))
-}
-
 // count checks the number of items or characters.
 func (c *checker) count(path string, n, least, most int) {
-	if c.bad == nil && (n < least || n > most) {
-		c.bad = badLength(path, least, most)
+	if n < least || n > most {
+		c.fail(path, "BASE_TYPE_BAD_LENGTH", "Must be between %d and %d in length.", least, most)
 	}
 }
 
@@ -88,12 +84,35 @@ func optional(r rule) rule {
 	}
 }
 
-// present is the rule for a field that may not be missing.
-func present(c *checker, at string, v any) {
-	if v == nil {
-		c.fail(at, "BASE_TYPE_REQUIRED", "This field is required")
+// that is the rule for a value that satisfies a condition. Below is the rest of
+// the path of the mistake.
+func that(ok func(v any) bool, below, code, format string, args ...any) rule {
+	return func(c *checker, at string, v any) {
+		if !ok(v) {
+			c.fail(at+below, code, format, args...)
+		}
 	}
 }
+
+// holds is the field of a condition that needs several fields of the object.
+func holds(ok func(o raw.Object) bool, below, code, format string, args ...any) field {
+	return field{"", that(func(v any) bool { o, _ := v.(raw.Object); return ok(o) }, below, code, format, args...)}
+}
+
+func isList(v any) bool { _, list := v.([]any); return list }
+func size(v any) int    { items, _ := v.([]any); return len(items) }
+
+var (
+	// present is the rule for a field that may not be missing, and filled is the
+	// rule for an array that may not be empty.
+	present    = that(func(v any) bool { return v != nil }, "", "BASE_TYPE_REQUIRED", "This field is required")
+	filled     = that(func(v any) bool { return size(v) > 0 }, "", "BASE_TYPE_REQUIRED", "This field is required")
+	iterable   = that(isList, "", "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+	dictionary = that(func(v any) bool { _, ok := v.(raw.Object); return ok }, "", "MODEL_TYPE_CONVERT",
+		"Only dictionaries may be used in a ModelType")
+	color = that(func(v any) bool { n, _ := v.(float64); return n >= 0 && n <= maxColor }, "", "NUMBER_TYPE_MAX",
+		"int value should be less than or equal to %d.", maxColor)
+)
 
 // text is the rule for a text. Limits are in code points.
 func text(least, most int) rule {
@@ -119,11 +138,8 @@ func trimmed(least, most int) rule {
 
 // oneOf is the rule for a number that stands for a choice.
 func oneOf(values ...int) rule {
-	return func(c *checker, at string, v any) {
-		if n, ok := v.(float64); !ok || !slices.Contains(values, int(n)) {
-			c.fail(at, "BASE_TYPE_CHOICES", "Value must be one of {%s}.", listed(values))
-		}
-	}
+	return that(func(v any) bool { n, ok := v.(float64); return ok && slices.Contains(values, int(n)) }, "", "BASE_TYPE_CHOICES",
+		"Value must be one of {%s}.", listed(values))
 }
 
 func listed(values []int) string {
@@ -132,13 +148,6 @@ func listed(values []int) string {
 		out = append(out, strconv.Itoa(v))
 	}
 	return strings.Join(out, ", ")
-}
-
-// color is the rule for a color.
-func color(c *checker, at string, v any) {
-	if n, ok := v.(float64); ok && (n < 0 || n > maxColor) {
-		c.fail(at, "NUMBER_TYPE_MAX", "int value should be less than or equal to %d.", maxColor)
-	}
 }
 
 // each is the rule for an array of any length.
@@ -154,27 +163,22 @@ func each(item rule) rule {
 // between is the rule for an array with least to most items.
 func between(least, most int, item rule) rule {
 	return func(c *checker, at string, v any) {
-		items, _ := v.([]any)
-		c.count(at, len(items), least, most)
+		c.count(at, size(v), least, most)
 		each(item)(c, at, v)
 	}
 }
 
 // atMost is the rule for an array that may be empty.
 func atMost(most int, item rule) rule {
-	return func(c *checker, at string, v any) {
-		if items, _ := v.([]any); len(items) > most {
-			c.fail(at, "BASE_TYPE_MAX_LENGTH", "Must be %d or fewer in length.", most)
-		}
-		each(item)(c, at, v)
-	}
+	return all(that(func(v any) bool { return size(v) <= most }, "", "BASE_TYPE_MAX_LENGTH", "Must be %d or fewer in length.", most), each(item))
 }
 
-// both is the rule for a value that two rules check.
-func both(first, second rule) rule {
+// all is the rule for a value that several rules check.
+func all(rules ...rule) rule {
 	return func(c *checker, at string, v any) {
-		first(c, at, v)
-		second(c, at, v)
+		for _, r := range rules {
+			r(c, at, v)
+		}
 	}
 }
 
