@@ -95,6 +95,18 @@ func (p *play) ask(ctx context.Context, r bridge.Request) (shown, error) {
 	if err != nil {
 		return shown{}, err
 	}
+	s := p.await(ctx, rec)
+	for len(s.Messages) < len(rec.Interaction.Destinations) && !s.State.Final() && bridge.Pause(ctx, 2*time.Millisecond) {
+		if s.Record, err = p.agent.Get(ctx, rec.Interaction.ID); err != nil {
+			return s, err
+		}
+	}
+	p.say("🤖 %s asks: %s", demoAgent, strings.ReplaceAll(r.Prompt, "**", ""))
+	return s, nil
+}
+
+// await waits in the background for the end of a request.
+func (p *play) await(ctx context.Context, rec bridge.Record) shown {
 	s := shown{Record: rec, done: make(chan ended, 1)}
 	go func() {
 		final, err := p.agent.Wait(ctx, rec.Interaction.ID)
@@ -104,13 +116,7 @@ func (p *play) ask(ctx context.Context, r bridge.Request) (shown, error) {
 		}
 		s.done <- e
 	}()
-	for len(s.Messages) < len(rec.Interaction.Destinations) && !s.State.Final() && bridge.Pause(ctx, 2*time.Millisecond) {
-		if s.Record, err = p.agent.Get(ctx, rec.Interaction.ID); err != nil {
-			return s, err
-		}
-	}
-	p.say("🤖 %s asks: %s", demoAgent, strings.ReplaceAll(r.Prompt, "**", ""))
-	return s, nil
+	return s
 }
 
 // end waits until the agent is unblocked and every copy shows the outcome.
@@ -162,63 +168,56 @@ func did(r sandbox.Reaction, err error) error {
 	return nil
 }
 
-func (p *play) oneTap(ctx context.Context) error {
-	s, err := p.ask(ctx, Scenes()[0].Request)
+// fills lets a person open the modal of a card, and fill it in.
+func (p *play) fills(ctx context.Context, who, service string, s shown, control string, values ...[]string) error {
+	person := p.sandbox.Person(who)
+	r, err := person.Press(ctx, s.on(service), control)
+	if err := did(r, err); err != nil {
+		return err
+	}
+	return did(person.Fill(ctx, service, r.Modal, values...))
+}
+
+// scene lets the agent ask a question of the story, and a person answer it. It
+// returns an error unless the agent gets the answer.
+func (p *play) scene(ctx context.Context, n int, says string, act func(shown) error, question, want string, words ...string) error {
+	s, err := p.ask(ctx, Scenes()[n].Request)
 	if err != nil {
 		return err
 	}
-	p.say("👆 Ana clicks “Europe” on Telegram")
-	if err := did(p.sandbox.Person("ana").Press(ctx, s.on("telegram"), "Europe")); err != nil {
+	p.say("%s", says)
+	if err := act(s); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "ana", "in Telegram")
-	if err == nil && rec.Response.Answers["region"].Text != "eu" {
+	return p.answered(ctx, s, question, want, words...)
+}
+
+// answered waits like end, and checks an answer.
+func (p *play) answered(ctx context.Context, s shown, question, want string, words ...string) error {
+	rec, err := p.end(ctx, s, bridge.StateAnswered, words...)
+	if err == nil && rec.Response.Answers[question].String() != want {
 		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
 	}
 	return err
 }
 
+func (p *play) oneTap(ctx context.Context) error {
+	return p.scene(ctx, 0, "👆 Ana clicks “Europe” on Telegram", func(s shown) error {
+		return did(p.sandbox.Person("ana").Press(ctx, s.on("telegram"), "Europe"))
+	}, "region", "eu", "ana", "in Telegram")
+}
+
 func (p *play) severalChoices(ctx context.Context) error {
-	s, err := p.ask(ctx, Scenes()[1].Request)
-	if err != nil {
-		return err
-	}
-	p.say("👆 Bo opens the form on Discord and selects API and Cron")
-	bo := p.sandbox.Person("bo")
-	r, err := bo.Press(ctx, s.on("discord"), "Choose")
-	if err := did(r, err); err != nil {
-		return err
-	}
-	if err := did(bo.Fill(ctx, "discord", r.Modal, []string{"API", "Cron"})); err != nil {
-		return err
-	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "bo", "in Discord")
-	if err == nil && !slices.Equal(rec.Response.Answers["services"].List, []string{"api", "cron"}) {
-		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
-	}
-	return err
+	return p.scene(ctx, 1, "👆 Bo opens the form on Discord and selects API and Cron", func(s shown) error {
+		return p.fills(ctx, "bo", "discord", s, "Choose", []string{"API", "Cron"})
+	}, "services", "api,cron", "bo", "in Discord")
 }
 
 func (p *play) freeText(ctx context.Context) error {
 	const words = "We are upgrading. Orders are safe."
-	s, err := p.ask(ctx, Scenes()[2].Request)
-	if err != nil {
-		return err
-	}
-	p.say("⌨️  Cy opens the modal on Slack and types: %s", words)
-	cy := p.sandbox.Person("cy")
-	r, err := cy.Press(ctx, s.on("slack"), "Answer")
-	if err := did(r, err); err != nil {
-		return err
-	}
-	if err := did(cy.Fill(ctx, "slack", r.Modal, []string{words})); err != nil {
-		return err
-	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "cy", "in Slack")
-	if err == nil && rec.Response.Answers["status"].Text != words {
-		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
-	}
-	return err
+	return p.scene(ctx, 2, "⌨️  Cy opens the modal on Slack and types: "+words, func(s shown) error {
+		return p.fills(ctx, "cy", "slack", s, "Answer", []string{words})
+	}, "status", words, "cy", "in Slack")
 }
 
 // race lets a person without permission click, and then two responders at the

@@ -16,12 +16,7 @@ func (p *play) plan(ctx context.Context) error {
 		return err
 	}
 	p.say("👆 Bo clicks “Request changes…” on Slack and types: keep the old index for a day")
-	bo := p.sandbox.Person("bo")
-	r, err := bo.Press(ctx, s.on("slack"), "Request changes")
-	if err := did(r, err); err != nil {
-		return err
-	}
-	if err := did(bo.Fill(ctx, "slack", r.Modal, []string{"keep the old index for a day"})); err != nil {
+	if err := p.fills(ctx, "bo", "slack", s, "Request changes", []string{"keep the old index for a day"}); err != nil {
 		return err
 	}
 	e := <-s.done
@@ -40,11 +35,7 @@ func (p *play) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	again := shown{Record: next, done: make(chan ended, 1)}
-	go func() {
-		rec, err := p.agent.Wait(ctx, next.Interaction.ID)
-		again.done <- ended{rec: rec, err: err}
-	}()
+	again := p.await(ctx, next)
 	if err := p.sandbox.Wait(ctx, func() bool { return strings.Contains(fmt.Sprint(p.sandbox.Message(s.on("telegram"))), "tomorrow") }); err != nil {
 		return err
 	}
@@ -52,11 +43,7 @@ func (p *play) plan(ctx context.Context) error {
 	if err := did(p.sandbox.Person("ana").Press(ctx, again.on("telegram"), "Approve plan")); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, again, bridge.StateAnswered, "ana", "in Telegram")
-	if err == nil && rec.Response.Answers["plan"].String() != `{"decision":"approve"}` {
-		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
-	}
-	return err
+	return p.answered(ctx, again, "plan", `{"decision":"approve"}`, "ana", "in Telegram")
 }
 
 // form lets a person fill in a form. The first submission has an invalid value.
@@ -83,10 +70,7 @@ func (p *play) form(ctx context.Context) error {
 	if err := did(cy.Fill(ctx, "slack", p.sandbox.State().Slack.Views[0].ID, values...)); err != nil {
 		return err
 	}
-	rec, err := p.end(ctx, s, bridge.StateAnswered, "cy", "1200")
-	want := `{"title":"Release 42 is out","on":"2026-12-01","contact":"cy@example.com","users":1200,"audience":["all","press"],"pinned":true}`
-	if err == nil && rec.Response.Answers["news"].String() != want {
-		err = fmt.Errorf("the answer was %v", rec.Response.Answers)
-	}
-	return err
+	return p.answered(ctx, s, "news",
+		`{"title":"Release 42 is out","on":"2026-12-01","contact":"cy@example.com","users":1200,"audience":["all","press"],"pinned":true}`,
+		"cy", "1200")
 }
