@@ -59,7 +59,7 @@ func (s *surveyed) ownPrompts(instead string) {
 func surveyClients(ctx context.Context, m machine, a agent) surveyed {
 	s := a.newSurvey(ctx)
 	s.surveyServers(a.edits[0].file(m), a.server)
-	s.ownPrompts("guard its MCP servers with nod mcp --wrap; see docs/agents/mcp.md")
+	s.ownPrompts(a.prompts)
 	return s
 }
 
@@ -117,7 +117,7 @@ func surveyCursor(ctx context.Context, m machine, a agent) surveyed {
 		s.ours, s.Level = true, LevelPartly
 		s.add("gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
 	}
-	s.ownPrompts("run commands that must not fail open with: nod run")
+	s.ownPrompts(a.prompts)
 	return s
 }
 
@@ -136,21 +136,7 @@ func surveyGemini(ctx context.Context, m machine, a agent) surveyed {
 			}
 		}
 	}
-	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- gemini --experimental-acp")
-	return s
-}
-
-func surveyKilo(ctx context.Context, m machine, a agent) surveyed {
-	s := a.newSurvey(ctx)
-	s.surveyServers(a.edits[0].file(m), a.server)
-	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- kilo acp")
-	return s
-}
-
-func surveyOpencode(ctx context.Context, m machine, a agent) surveyed {
-	s := a.newSurvey(ctx)
-	s.surveyServers(a.edits[0].file(m), a.server)
-	s.ownPrompts("start it from an ACP editor with: nod proxy acp -- opencode acp")
+	s.ownPrompts(a.prompts)
 	return s
 }
 

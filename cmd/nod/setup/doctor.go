@@ -200,6 +200,32 @@ func LocalURL(c config.Config) (string, error) {
 	return "http://" + net.JoinHostPort(host, port), nil
 }
 
+// Errors of healthAt.
+var (
+	errNotURL = errors.New("not a URL")
+	errNotNod = errors.New("the server is not nod")
+)
+
+// healthAt reads the health of the daemon at a URL, and its time. The daemon
+// need not be healthy.
+func healthAt(ctx context.Context, url string) (h api.Health, date string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/healthz", nil)
+	if err != nil {
+		return h, "", errNotURL
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return h, "", err
+	}
+	defer resp.Body.Close()
+	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h) != nil || h.Status == "" {
+		return h, "", errNotNod
+	}
+	return h, resp.Header.Get("Date"), nil
+}
+
 // examineDaemon reads the health of the running daemon.
 func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 	url := d.URL
@@ -211,22 +237,16 @@ func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 		}
 		url = local
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/healthz", nil)
-	if err != nil {
+	h, _, err := healthAt(ctx, url)
+	switch {
+	case errors.Is(err, errNotURL):
 		d.add("daemon", bridge.FindingFailed, "invalid URL "+url, "set NOD_URL to a URL such as http://127.0.0.1:8787")
 		return
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		d.add("daemon", bridge.FindingSkipped, "no daemon answers at "+url, "start it with: nod serve")
-		return
-	}
-	defer resp.Body.Close()
-	var h api.Health
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h); err != nil {
+	case errors.Is(err, errNotNod):
 		d.add("daemon", bridge.FindingFailed, "the server at "+url+" is not nod", "set NOD_URL")
+		return
+	case err != nil:
+		d.add("daemon", bridge.FindingSkipped, "no daemon answers at "+url, "start it with: nod serve")
 		return
 	}
 	if h.Audit.State == bridge.HealthDown {

@@ -2,9 +2,8 @@ package setup
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -79,28 +78,20 @@ func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client re
 // compares the clocks.
 func (d *Doctor) examineSite(ctx context.Context, origin string) {
 	const fix = "let the reverse proxy pass this host name to nod, or correct console.url"
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/healthz", nil)
-	if err != nil {
+	_, date, err := healthAt(ctx, origin)
+	switch {
+	case errors.Is(err, errNotURL):
 		d.add("passkeys.url", bridge.FindingFailed, "invalid URL "+origin, fix)
 		return
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
+	case errors.Is(err, errNotNod):
+		d.add("passkeys.url", bridge.FindingFailed, "the server at "+origin+" is not nod", fix)
+		return
+	case err != nil:
 		d.add("passkeys.url", bridge.FindingWarning, "nod is not reachable at "+origin+" from this machine", fix)
 		return
 	}
-	defer resp.Body.Close()
-	var h struct {
-		Status string `json:"status"`
-	}
-	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&h) != nil || h.Status == "" {
-		d.add("passkeys.url", bridge.FindingFailed, "the server at "+origin+" is not nod", fix)
-		return
-	}
 	d.add("passkeys.url", bridge.FindingOK, "nod answers at "+origin, "")
-	at, err := http.ParseTime(resp.Header.Get("Date"))
+	at, err := http.ParseTime(date)
 	if off := time.Since(at).Abs().Round(time.Second); err == nil && off > clockLimit {
 		d.add("passkeys.clock", bridge.FindingWarning, "this clock differs by "+off.String()+" from that of the daemon",
 			"synchronize the clocks with NTP; links depend on them")

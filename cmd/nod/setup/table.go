@@ -33,6 +33,9 @@ type agent struct {
 	// program which of them it ignores.
 	survey func(context.Context, machine, agent) surveyed
 	ask    func(context.Context, machine, agent) []complaint
+	// prompts is an instruction for an agent whose own prompts stay in its
+	// window.
+	prompts string
 	// tested is the version with which the behavior was tested; see
 	// docs/agents/failures.md. If it is empty, the facts come from the agent's
 	// documentation.
@@ -57,7 +60,8 @@ const (
 func client(name, title string, programs []string, folder, file func(machine) string, server mcpServer, servers ...string) agent {
 	a := agent{
 		name: name, title: title, page: "mcp.md", programs: programs, folder: folder, server: server, servers: servers,
-		json: lenientJSON, survey: surveyClients, adds: addsServer, best: bestServer,
+		json: lenientJSON, survey: surveyClients, prompts: "guard its MCP servers with nod mcp --wrap; see docs/agents/mcp.md",
+		adds: addsServer, best: bestServer,
 	}
 	a.edits = []fileEdit{serverEdit(file, server)}
 	return a
@@ -65,6 +69,12 @@ func client(name, title string, programs []string, folder, file func(machine) st
 
 func serverEdit(file func(machine) string, server mcpServer) fileEdit {
 	return fileEdit{file, func(s *Settings, _ HookOptions) error { return s.mcp(server) }}
+}
+
+// prompted returns the agent with another instruction about its own prompts.
+func (a agent) prompted(instruction string) agent {
+	a.prompts = instruction
+	return a
 }
 
 // surveyedBy returns the agent with a survey that reads more than MCP servers.
@@ -97,11 +107,14 @@ func agents() []agent {
 			adds: "[hook](copilot.md) that applies the rules of nod's policy, and nod as an [MCP server](mcp.md)",
 			best: "partly: rules of nod's policy decide about every call that does more than read",
 		},
-		client("cursor", "Cursor", []string{"cursor-agent", "cursor"}, home(".cursor"), home(".cursor", "mcp.json"), plainServer, ".cursor/mcp.json").surveyedBy(surveyCursor),
-		client("gemini", "Gemini CLI", []string{"gemini"}, home(".gemini"), home(".gemini", "settings.json"), plainServer, ".gemini/settings.json").surveyedBy(surveyGemini),
+		client("cursor", "Cursor", []string{"cursor-agent", "cursor"}, home(".cursor"), home(".cursor", "mcp.json"), plainServer, ".cursor/mcp.json").surveyedBy(surveyCursor).
+			prompted("run commands that must not fail open with: nod run"),
+		client("gemini", "Gemini CLI", []string{"gemini"}, home(".gemini"), home(".gemini", "settings.json"), plainServer, ".gemini/settings.json").surveyedBy(surveyGemini).
+			prompted("start it from an ACP editor with: nod proxy acp -- gemini --experimental-acp"),
 		client("opencode", "opencode", []string{"opencode"}, machine.opencode, machine.opencodeSettings, opencodeServer, "opencode.json", "opencode.jsonc").
-			surveyedBy(surveyOpencode),
-		client("kilo", "Kilo", []string{"kilo"}, machine.kilo, machine.kiloSettings, opencodeServer, "kilo.json", "kilo.jsonc").surveyedBy(surveyKilo),
+			prompted("start it from an ACP editor with: nod proxy acp -- opencode acp"),
+		client("kilo", "Kilo", []string{"kilo"}, machine.kilo, machine.kiloSettings, opencodeServer, "kilo.json", "kilo.jsonc").
+			prompted("start it from an ACP editor with: nod proxy acp -- kilo acp"),
 		client("crush", "Crush", []string{"crush"}, machine.crush, machine.crushSettings, crushServer, "crush.json", ".crush.json"),
 		client("cline", "Cline", []string{"cline"}, home(".cline"), home(".cline", "data", "settings", "cline_mcp_settings.json"), plainServer, "cline_mcp_settings.json"),
 		{
