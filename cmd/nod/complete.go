@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -30,6 +31,16 @@ type suggester func(ctx context.Context, s suggesting) []string
 type suggesting struct {
 	cmd  *cobra.Command
 	args []string // arguments before the one to complete
+}
+
+// read returns what f reads from the daemon, or nothing after any failure.
+func read[T any](s suggesting, f func(cl *client.Client) (T, error)) (out T) {
+	if cl := s.client(); cl != nil {
+		if got, err := f(cl); err == nil {
+			return got
+		}
+	}
+	return out
 }
 
 // client returns a client that fails fast, or nil.
@@ -124,15 +135,9 @@ func nothing(context.Context, suggesting) []string { return nil }
 
 // recent returns the newest requests that the caller may see.
 func (s suggesting) recent(ctx context.Context, state bridge.State) []bridge.Record {
-	cl := s.client()
-	if cl == nil {
-		return nil
-	}
-	page, err := cl.List(ctx, bridge.ListFilter{State: state, Limit: listMost})
-	if err != nil {
-		return nil
-	}
-	return page.Items
+	return read(s, func(cl *client.Client) (bridge.List, error) {
+		return cl.List(ctx, bridge.ListFilter{State: state, Limit: listMost})
+	}).Items
 }
 
 func requestIDs(ctx context.Context, s suggesting) []string { return described(s.recent(ctx, "")) }
@@ -154,19 +159,13 @@ func described(records []bridge.Record) []string {
 // answerWords suggests the decisions of an approval or the options of a
 // question.
 func answerWords(ctx context.Context, s suggesting) []string {
-	cl := s.client()
-	if cl == nil {
-		return nil
-	}
-	id, err := requestID(ctx, cl, s.args[0], bridge.StatePending)
-	if err != nil {
-		return nil
-	}
-	rec, err := cl.Get(ctx, id)
-	if err != nil {
-		return nil
-	}
-	i := rec.Interaction
+	i := read(s, func(cl *client.Client) (bridge.Record, error) {
+		id, err := requestID(ctx, cl, s.args[0], bridge.StatePending)
+		if err != nil {
+			return bridge.Record{}, err
+		}
+		return cl.Get(ctx, id)
+	}).Interaction
 	out := texts(i.Decisions()...)
 	for _, q := range i.Questions {
 		name := ""
@@ -181,64 +180,49 @@ func answerWords(ctx context.Context, s suggesting) []string {
 }
 
 func sessionNames(ctx context.Context, s suggesting) []string {
-	cl := s.client()
-	if cl == nil {
-		return nil
-	}
-	all, err := cl.Sessions(ctx)
-	if err != nil {
-		return nil
-	}
 	var out []string
-	for _, x := range all {
+	for _, x := range read(s, func(cl *client.Client) ([]bridge.Session, error) { return cl.Sessions(ctx) }) {
 		out = append(out, cobra.CompletionWithDesc(x.ID, render.Line(x.Agent)+": "+render.Line(x.Words(time.Now()))))
 	}
 	return out
 }
 
 func grantIDs(ctx context.Context, s suggesting) []string {
-	cl := s.client()
-	if cl == nil {
-		return nil
-	}
-	all, err := cl.Grants(ctx, "")
-	if err != nil {
-		return nil
-	}
 	var out []string
-	for _, g := range all {
+	for _, g := range read(s, func(cl *client.Client) ([]client.Grant, error) { return cl.Grants(ctx, "") }) {
 		out = append(out, cobra.CompletionWithDesc(g.ID, render.Cut(render.Line(g.Words), 70, render.Runes)))
 	}
 	return out
 }
 
-// routeNames suggests the routes of the config and of recent requests.
-func routeNames(ctx context.Context, s suggesting) []string {
-	out := slices.Collect(maps.Keys(s.config().Routes))
-	for _, r := range s.recent(ctx, "") {
-		out = append(out, r.Interaction.Route)
-	}
-	return distinct(out)
-}
-
-// personNames suggests the people of the config and of recent requests.
-func personNames(ctx context.Context, s suggesting) []string {
-	out := slices.Collect(maps.Keys(s.config().People))
-	for _, r := range s.recent(ctx, "") {
-		for _, who := range r.Interaction.Responders {
-			out = append(out, who.Person)
+// known suggests the names of the config and of recent requests.
+func known(configured func(config.Config) iter.Seq[string], used func(bridge.Interaction) []string) suggester {
+	return func(ctx context.Context, s suggesting) []string {
+		out := slices.Collect(configured(s.config()))
+		for _, r := range s.recent(ctx, "") {
+			out = append(out, used(r.Interaction)...)
 		}
+		return distinct(out)
 	}
-	return distinct(out)
 }
 
-func agentNames(ctx context.Context, s suggesting) []string {
-	out := slices.Collect(maps.Keys(s.config().Agents))
-	for _, r := range s.recent(ctx, "") {
-		out = append(out, r.Interaction.Agent)
-	}
-	return distinct(out)
-}
+var (
+	routeNames = known(
+		func(c config.Config) iter.Seq[string] { return maps.Keys(c.Routes) },
+		func(i bridge.Interaction) []string { return []string{i.Route} })
+	agentNames = known(
+		func(c config.Config) iter.Seq[string] { return maps.Keys(c.Agents) },
+		func(i bridge.Interaction) []string { return []string{i.Agent} })
+	personNames = known(
+		func(c config.Config) iter.Seq[string] { return maps.Keys(c.People) },
+		func(i bridge.Interaction) []string {
+			var out []string
+			for _, r := range i.Responders {
+				out = append(out, r.Person)
+			}
+			return out
+		})
+)
 
 // distinct sorts names and removes duplicates and empty names.
 func distinct(names []string) []string {
