@@ -24,6 +24,7 @@ func (c Config) Check() error {
 	bad := func(path, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%s: "+format, append([]any{path}, args...)...))
 	}
+	c.checkValues(bad)
 	c.checkAddresses(bad)
 	c.checkPlatforms(bad)
 	if c.Sandbox != "" && !isWeb(c.Sandbox) {
@@ -87,12 +88,6 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, path := c.Agents[name], "agents."+name
 		tokens.check(bad, path+".token", a.Token)
-		c.checkPeople(bad, path+".owners", a.Owners)
-		for n, r := range a.Routes {
-			if _, ok := c.Routes[r]; !ok {
-				bad(fmt.Sprintf("%s.routes[%d]", path, n), "unknown route %q; add it under routes", r)
-			}
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.People)) {
 		p, path := c.People[name], "people."+name
@@ -102,7 +97,6 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 		if p.Auditor && !p.Token.Set() {
 			bad(path+".auditor", "the auditor has no token; set token of the person")
 		}
-		checkIDs(bad, path, p.Accounts, accountOf)
 	}
 }
 
@@ -217,22 +211,6 @@ func (c Config) checkWebhooks(bad func(path, format string, args ...any)) {
 		if !strings.HasPrefix(w.Secret.Value(), "whsec_") {
 			bad(path+".secret", "must be whsec_ and 24 to 64 bytes in base64; create one with: echo whsec_$(openssl rand -base64 32)")
 		}
-		for n, a := range w.Agents {
-			if _, ok := c.Agents[a]; !ok {
-				bad(fmt.Sprintf("%s.agents[%d]", path, n), "unknown agent %q; add it under agents", a)
-			}
-		}
-	}
-}
-
-// checkNextRoute checks the route that another route escalates to.
-func (c Config) checkNextRoute(bad func(path, format string, args ...any), path, from, to string) {
-	switch _, ok := c.Routes[to]; {
-	case to == "":
-	case !ok:
-		bad(path, "unknown route %q; add it under routes", to)
-	case to == from:
-		bad(path, "route %q cannot escalate to itself; set another route", to)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -59,48 +58,6 @@ func (c Config) checkGroups(bad func(path, format string, args ...any)) {
 		if len(g.People) == 0 && len(g.Native) == 0 && g.OnCall == "" {
 			bad(path, "the group has no members; set people, %s or oncall", strings.Join(kinds.Names(), ", "))
 		}
-		c.checkPeople(bad, path+".people", g.People)
-		checkIDs(bad, path, g.Native, groupOf)
-		if _, ok := c.OnCall[g.OnCall]; g.OnCall != "" && !ok {
-			bad(path+".oncall", "unknown schedule %q; add it under oncall", g.OnCall)
-		}
-	}
-}
-
-// Secrets returns the values of all secrets in the configuration.
-func (c Config) Secrets() []string {
-	var out []string
-	collect(reflect.ValueOf(c), &out)
-	return out
-}
-
-func collect(v reflect.Value, out *[]string) {
-	switch {
-	case v.Type() == reflect.TypeFor[Secret]():
-		if s := v.Interface().(Secret); s.Set() {
-			*out = append(*out, s.Value())
-			for part := range strings.SplitSeq(s.Value(), ",") {
-				*out = append(*out, strings.TrimSpace(part))
-			}
-		}
-	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Interface:
-		if !v.IsNil() {
-			collect(v.Elem(), out)
-		}
-	case v.Kind() == reflect.Struct:
-		for n := range v.NumField() {
-			if v.Type().Field(n).IsExported() {
-				collect(v.Field(n), out)
-			}
-		}
-	case v.Kind() == reflect.Map:
-		for _, k := range v.MapKeys() {
-			collect(v.MapIndex(k), out)
-		}
-	case v.Kind() == reflect.Slice:
-		for n := range v.Len() {
-			collect(v.Index(n), out)
-		}
 	}
 }
 
@@ -125,15 +82,6 @@ func (c Config) checkNames(bad func(path, format string, args ...any), path stri
 	}
 }
 
-// checkPeople checks a list of people.
-func (c Config) checkPeople(bad func(path, format string, args ...any), path string, names []string) {
-	for n, who := range names {
-		if _, ok := c.People[who]; !ok {
-			bad(fmt.Sprintf("%s[%d]", path, n), "unknown person %q; add it under people", who)
-		}
-	}
-}
-
 func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	seen := map[string]bool{}
 	for n, r := range c.Risks {
@@ -148,9 +96,6 @@ func (c Config) checkPolicy(bad func(path, format string, args ...any)) {
 	}
 	for n, r := range c.Policy {
 		path := fmt.Sprintf("policy[%d]", n)
-		if _, ok := c.Routes[r.Route]; r.Route != "" && !ok {
-			bad(path+".route", "unknown route %q; add it under routes", r.Route)
-		}
 		if r.OnTimeout == "escalate" && r.Route != "" && !c.Routes[r.Route].asksMore() {
 			bad(path+".on_timeout", "no step of route %q asks more people; add one with ask or route under routes.%[1]s.escalation", r.Route)
 		}

@@ -18,6 +18,8 @@ type limit struct {
 	zero        bool          // zero is also valid and has a special meaning
 	words       []string      // valid texts; if nil, every text is valid
 	form        platforms.ID  // form of an ID on a platform
+	of          string        // section that must have an entry with this name
+	zone        bool          // name of a time zone
 	empty       bool          // a list may be empty, which has a special meaning
 	spaces      bool          // a secret may have spaces inside
 }
@@ -41,6 +43,16 @@ var limits = map[string]limit{
 	"retention":                        {from: time.Hour, to: eternity},
 	"audit.retention":                  {from: timespan.Day, to: eternity, zero: true},
 	"console.oidc.client_secret":       {spaces: true},
+	"oncall.NAME.rotation.people[]":    {of: "people"},
+	"oncall.NAME.rotation.zone":        {zone: true},
+	"groups.NAME.people[]":             {of: "people"},
+	"groups.NAME.oncall":               {of: "oncall"},
+	"webhooks.NAME.agents[]":           {of: "agents"},
+	"routes.NAME.quiet.zone":           {zone: true},
+	"routes.NAME.escalation[].route":   {of: "routes"},
+	"agents.NAME.routes[]":             {of: "routes"},
+	"agents.NAME.owners[]":             {of: "people"},
+	"policy[].route":                   {of: "routes"},
 	"oncall.NAME.rotation.every":       {from: time.Minute, to: year},
 	"routes.NAME.quorum":               {least: 0, most: maxQuorum},
 	"routes.NAME.step_up":              {words: []string{"passkey"}},

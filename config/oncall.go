@@ -86,7 +86,9 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 	for n, s := range r.Escalation {
 		at := fmt.Sprintf("%s.escalation[%d]", path, n)
 		s.check(func(key, format string, args ...any) { bad(at+key, format, args...) }, n == len(r.Escalation)-1)
-		c.checkNextRoute(bad, at+".route", name, s.Route)
+		if s.Route == name {
+			bad(at+".route", "route %q cannot escalate to itself; set another route", name)
+		}
 		c.checkNames(bad, at+".ask", s.Ask)
 	}
 	if r.Quiet != nil {
@@ -123,9 +125,6 @@ func (q Quiet) check(bad func(key, format string, args ...any)) {
 	if q.From == q.To {
 		bad(".to", "equal to from, so there are no quiet hours; set another time, or remove quiet")
 	}
-	if _, err := time.LoadLocation(q.Zone); err != nil {
-		bad(".zone", "unknown time zone %q (such as Europe/Madrid)", q.Zone)
-	}
 }
 
 func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
@@ -134,12 +133,8 @@ func (c Config) checkOnCall(bad func(path, format string, args ...any)) {
 		kinds := 0
 		if r := o.Rotation; r != nil {
 			kinds++
-			c.checkPeople(bad, path+".rotation.people", r.People)
 			if len(r.People) == 0 || r.Every <= 0 || r.Start.IsZero() {
 				bad(path+".rotation", "people, start and every are required")
-			}
-			if _, err := time.LoadLocation(r.Zone); err != nil {
-				bad(path+".rotation.zone", "unknown time zone %q (such as Europe/Madrid)", r.Zone)
 			}
 		}
 		if f := o.ICal; f != nil {

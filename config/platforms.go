@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/nodbridge/nod/platforms"
@@ -86,17 +85,6 @@ func (c Config) checkPlatforms(bad func(path, format string, args ...any)) {
 				bad(k.Name+"."+key, "not used without %s.%s; set that as well, or remove it", k.Name, token)
 			case key == k.Replaced && c.Sandbox != "":
 				bad(k.Name+"."+key, "not used, because sandbox replaces it; remove one of them")
-			}
-		}
-	}
-}
-
-// checkIDs checks the IDs of an entry on each platform.
-func checkIDs(bad func(path, format string, args ...any), path string, ids map[string]string, of func(platforms.Kind) platforms.ID) {
-	for _, k := range kinds.All {
-		if id := ids[k.Name]; id != "" {
-			if problem := of(k).Check(id); problem != "" {
-				bad(path+"."+k.Name, "%s", problem)
 			}
 		}
 	}
@@ -215,17 +203,12 @@ func conventional() map[string]string {
 
 // limitOf returns the limit of a setting.
 func limitOf(row string) limit {
-	for _, x := range []struct {
-		prefix string
-		id     func(platforms.Kind) platforms.ID
-	}{{"people.NAME.", accountOf}, {"groups.NAME.", groupOf}} {
-		if name, ok := strings.CutPrefix(row, x.prefix); ok && slices.Contains(kinds.Names(), name) {
-			k, _ := kinds.Named(name)
-			return limit{form: x.id(k)}
-		}
+	section, name, _ := strings.Cut(row, ".NAME.")
+	switch k, known := kinds.Named(name); {
+	case known && section == "people":
+		return limit{form: k.Account}
+	case known && section == "groups":
+		return limit{form: k.Group}
 	}
 	return limits[row]
 }
-
-func accountOf(k platforms.Kind) platforms.ID { return k.Account }
-func groupOf(k platforms.Kind) platforms.ID   { return k.Group }

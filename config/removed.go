@@ -31,8 +31,7 @@ func field(t reflect.Type, key string) (reflect.StructField, bool) {
 // removedVariables returns an error for each variable that sets a removed key.
 // A config file may refer to a variable with any name.
 func (c *Config) removedVariables(environ []string) error {
-	known := map[string]bool{}
-	names(reflect.ValueOf(*c), "NOD", known)
+	known := c.variables()
 	var unknown []string
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(kv, "=")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,8 +60,7 @@ var injected = lazyregexp.New(`_SERVICE_(HOST|PORT(_\w+)?)$|_PORT(_\d+_\w+)?$`)
 // prefix that are not settings, which may belong to another program. A config
 // file may refer to a variable with any name.
 func (c Config) UnknownVariables(environ []string) (others []string, err error) {
-	known := map[string]bool{}
-	names(reflect.ValueOf(c), "NOD", known)
+	known := c.variables()
 	for _, name := range ownVariables {
 		known[name] = true
 	}
@@ -79,24 +77,4 @@ func (c Config) UnknownVariables(environ []string) (others []string, err error) 
 		}
 	}
 	return others, errors.Join(errs...)
-}
-
-// names collects the names of the variables of a config.
-func names(v reflect.Value, prefix string, known map[string]bool) {
-	if v.Kind() != reflect.Struct {
-		known[prefix] = true
-		return
-	}
-	visit(v, func(key string, f reflect.Value) {
-		switch name := prefix + "_" + variable(key); {
-		case f.Kind() == reflect.Map:
-			for _, k := range f.MapKeys() {
-				names(f.MapIndex(k), name+"_"+variable(k.String()), known)
-			}
-		case f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[Secret]():
-			names(f, name, known)
-		default:
-			known[name] = true
-		}
-	})
 }
