@@ -25,20 +25,6 @@ type Sending struct {
 	Parts   []MessageRef
 }
 
-// Part records that one more part was sent.
-type Part struct {
-	Destination int
-	Content     string
-	N           int // number of parts that were recorded earlier
-	Ref         MessageRef
-}
-
-// Shown records that a destination shows a content in full.
-type Shown struct {
-	Destination int
-	Content     string
-}
-
 // Content identifies what the view shows people before they decide. It changes
 // only if the shown text changes. A vote, for example, does not change it.
 func (v View) Content() string { return v.Record.Interaction.Content }

@@ -1,7 +1,6 @@
 // Package bridge holds the core types of nod: requests, questions, approvals,
 // decisions, responses, events and errors. It also has the rules that depend
-// only on these values, and declares the ports to chat platforms and to the
-// database.
+// only on these values, and declares the port to chat platforms.
 //
 // A type belongs here if packages that do not import each other exchange it.
 // The rules of a request belong in bridge/life and bridge/people, the delivery
@@ -27,12 +26,12 @@
 //	           ├─ superseded    a newer prompt took over its messages
 //	           └─ undeliverable no one could be reached
 //
-// One change in the store ([Store.Settle]) makes the transition exactly once,
+// One change in the store (Resolve of bridge/core) makes the transition exactly once,
 // for the first caller. Everything else follows from the stored state: waiting
 // callers read the state, and outbox jobs update every posted message to match
 // it.
 //
-// Chat platforms implement [Platform], and bridge/core implements [Store].
+// Chat platforms implement [Platform].
 //
 // If a process dies, the stored state is still complete. An interaction without
 // posted messages has a posting job. A closed interaction whose messages still

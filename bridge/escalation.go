@@ -152,39 +152,6 @@ type Reminder struct {
 	Due     time.Time `json:"due,omitzero"`
 }
 
-// Amendment changes a pending interaction, such as its responders.
-type Amendment struct {
-	// Expect is the value of Record.Amended that the caller read. If the stored
-	// value has changed, the amendment fails with CodeConflict.
-	Expect      int
-	Interaction Interaction
-	Wider       bool // the amendment adds responders
-	// Then is the step that comes next. Nil does not change the next step.
-	Then *NextStep
-	// Reminders are sent after Delay.
-	Reminders []Reminder
-	Delay     time.Duration
-	// Void lists the voters, in the form of Actor.Voter, whose approvals no
-	// longer count.
-	Void []string
-}
-
-// NextStep is the step of an escalation policy that comes next.
-type NextStep struct {
-	Index int // index into Steps; the length of Steps means that there is no step
-	In    time.Duration
-}
-
-// StepAt returns the step with an index as the next step, which is due after
-// its own delay.
-func (i Interaction) StepAt(index int) *NextStep {
-	next := &NextStep{Index: index}
-	if index < len(i.Steps) {
-		next.In = time.Duration(i.Steps[index].After)
-	}
-	return next
-}
-
 // ReminderPoster is a Platform that can mention people next to a card.
 type ReminderPoster interface {
 	Remind(ctx context.Context, d Destination, card MessageRef, r Reminder) error

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -14,6 +15,40 @@ const (
 	exactPrefix = "exact:"
 	rulePrefix  = "rule:"
 )
+
+// Grant is a standing approval. It covers the exact same request, or everything
+// that one configured rule matches, for one agent in one location.
+type Grant struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session,omitempty"` // empty means every session
+	// Key is derived by nod from the coverage of the grant. It never contains a
+	// key that an agent sends.
+	Key     string    `json:"key"`
+	Actor   Actor     `json:"actor"`
+	Origin  ID        `json:"origin"` // the interaction in which it was given
+	Expires time.Time `json:"expires"`
+	Tool    string    `json:"tool,omitempty"`
+	// Covers states exactly what the grant covers. The card showed the same
+	// words before the approval; see [Interaction.Coverage].
+	Covers string `json:"covers,omitempty"`
+	Where  string `json:"where,omitempty"`  // the only location that the grant covers
+	Route  string `json:"route,omitempty"`  // route of the request in which it was given
+	Quorum int    `json:"quorum,omitempty"` // required approvals when it was given
+
+	At   time.Time `json:"at,omitzero"`    // when it was given
+	Rule string    `json:"rule,omitempty"` // name of the rule; empty for a grant of the exact request
+	// Givers lists the people who approved. A grant applies only while they
+	// could approve the request that it covers.
+	Givers []Actor `json:"givers,omitempty"`
+	// Routes, Confirm and Risk belong to the approved request. The grant does
+	// not cover a request whose routes, confirmation or risk level differ.
+	Routes  []string `json:"routes,omitempty"`
+	Confirm string   `json:"confirm,omitempty"`
+	Risk    string   `json:"risk,omitempty"`
+	// Assurance is the assurance of all approvals of the grant. It is empty if
+	// they differed.
+	Assurance Assurance `json:"assurance,omitempty"`
+}
 
 // GrantKeys returns the keys of the grants that could cover an interaction. The
 // first is the key of the exact request. One key follows for each rule that a

@@ -14,40 +14,6 @@ func (p Placement) Counted() bool {
 	return p.Needs() > 1 || len(p.Must) > 0 || len(p.Requirements) > 1 || p.DenyCounts
 }
 
-// Ballot is a vote on an interaction that requires several.
-type Ballot struct {
-	ID   ID
-	Vote Vote
-	// Covers holds the indexes into Placement.Slots that the voter counts
-	// toward.
-	Covers []int
-	// Expect is the value of Record.Amended when the vote was checked. If the
-	// stored value has changed, the vote fails with CodeConflict. If Expect is
-	// nil, there is no check.
-	Expect *int
-	// Response is the response if this vote decides.
-	Response Response
-	Nonce    string
-	// Receipt is the receipt of a decision that a failover lost, if this vote
-	// made that decision. It stays the same if the same votes decide again.
-	Receipt string
-	// Recorded is the time when the vote was first recorded, if a failover lost
-	// it. A vote that was first recorded before the deadline still counts after
-	// it.
-	Recorded time.Time
-}
-
-// BallotResult is the result of a ballot.
-type BallotResult string
-
-// The results.
-const (
-	BallotDecided BallotResult = "decided" // this vote was the last required vote
-	BallotCounted BallotResult = "counted"
-	BallotRepeat  BallotResult = "repeat" // the person had already voted the same way
-	BallotLate    BallotResult = "late"   // the request was already closed
-)
-
 // counts reports whether a vote is an approval with the required assurance.
 func (r Record) counts(v Vote) bool {
 	return v.State == StateApproved && r.Interaction.StepUp.Accepts(v.Assurance)

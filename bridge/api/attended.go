@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 const (
 	// attendEvery is the interval between two checks of a session.
-	attendEvery = bridge.PresenceTTL / 2
+	attendEvery = engine.PresenceTTL / 2
 	// attendPause is the shortest time between the checks of two sessions. It
 	// limits the cost of the checks, regardless of the number of sessions.
 	attendPause = 5 * time.Millisecond

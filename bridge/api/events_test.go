@@ -15,6 +15,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
@@ -72,7 +73,7 @@ func TestForgedRecordInHistory(t *testing.T) {
 	s := newServerReading(t, func(r api.Reader) api.Reader { store, _ = r.(*stored.Store); return r })
 	rec, err := client.New(s.URL, "agent", nil).Open(t.Context(), bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, "")
 	if err == nil {
-		_, err = store.Mark(t.Context(), rec.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}}})
+		_, err = store.Mark(t.Context(), rec.Interaction.ID, life.Mark{Posted: &life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}}})
 	}
 	if err != nil {
 		t.Fatal(err)

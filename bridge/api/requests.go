@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // create opens the request in a body, and responds with its record.
@@ -95,7 +96,7 @@ type delivery struct {
 
 // await waits for the request without a goroutine.
 func (d *delivery) await(here, ctx context.Context, done func(func() answer)) {
-	d.engine.AwaitThen(ctx, d.id, func(result bridge.Awaited) {
+	d.engine.AwaitThen(ctx, d.id, func(result core.Awaited) {
 		done(func() answer {
 			end, err := result()
 			return d.answer(here, ctx, end, err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/dialect"
+	"github.com/nodbridge/nod/bridge/engine"
 )
 
 const (
@@ -239,7 +240,7 @@ func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
 func (c *wsConn) pingLater(ctx context.Context, cancel context.CancelFunc) {
 	every := wsPing
 	if c.p.Agent == nil {
-		every = min(every, bridge.PresenceTTL/3)
+		every = min(every, engine.PresenceTTL/3)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

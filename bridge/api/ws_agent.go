@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/toolinteraction"
 )
@@ -153,7 +154,7 @@ func (a *wsAwaited) run(ctx context.Context) {
 		leave = a.c.s.attended.enter(a.session)
 	}
 	a.c.work.Add(1)
-	a.c.s.engine.AwaitThen(ctx, a.id, func(result bridge.Awaited) {
+	a.c.s.engine.AwaitThen(ctx, a.id, func(result core.Awaited) {
 		defer a.c.work.Done()
 		defer a.c.contain()
 		defer func() { <-a.c.slots }()

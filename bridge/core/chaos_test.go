@@ -206,7 +206,7 @@ func (s *storm) settle(ctx context.Context, caller int, id bridge.ID) {
 	s.done.record(caller, callInput{kind: callSettle, id: id, who: who}, func() callOutput {
 		var out callOutput
 		err := s.insist(ctx, func(ctx context.Context, b *stored.Store) error {
-			rec, won, err := b.Settle(ctx, call)
+			rec, won, err := b.Resolve(ctx, call)
 			out = callOutput{won: won, outcome: outcome(rec)}
 			return err
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -30,12 +31,12 @@ func must[T any](t *testing.T) func(T, error) T { return stored.Must[T](t) }
 // approve approves a request, which no one has decided before.
 func approve(t *testing.T, s core.Port, id bridge.ID) {
 	t.Helper()
-	if _, won, err := s.Settle(t.Context(), yes(id, "U1")); err != nil || !won {
+	if _, won, err := s.Resolve(t.Context(), yes(id, "U1")); err != nil || !won {
 		t.Fatalf("approve: won %v, %v", won, err)
 	}
 }
 
-func mark(t *testing.T, s core.Port, id bridge.ID, m bridge.Mark) bridge.Record {
+func mark(t *testing.T, s core.Port, id bridge.ID, m life.Mark) bridge.Record {
 	t.Helper()
 	return must[bridge.Record](t)(s.Mark(t.Context(), id, m))
 }
@@ -44,15 +45,15 @@ func mark(t *testing.T, s core.Port, id bridge.ID, m bridge.Mark) bridge.Record 
 func posted(t *testing.T, s core.Port, r bridge.Record, destination int) bridge.Record {
 	t.Helper()
 	ref := bridge.MessageRef{Channel: "C", Message: "m" + string(rune('0'+destination))}
-	return mark(t, s, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
+	return mark(t, s, r.Interaction.ID, life.Mark{Posted: &life.Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
 }
 
 // claimAll claims n jobs.
-func claimAll(t *testing.T, s *stored.Store, n int) []bridge.Job {
+func claimAll(t *testing.T, s *stored.Store, n int) []core.Job {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
-	var all []bridge.Job
+	var all []core.Job
 	for len(all) < n {
 		jobs, err := s.Claim(ctx, n-len(all), time.Minute)
 		if err != nil {
@@ -66,11 +67,11 @@ func claimAll(t *testing.T, s *stored.Store, n int) []bridge.Job {
 }
 
 // work finishes all jobs that are due, and returns how many there were of each kind.
-func work(t *testing.T, s *stored.Store) map[bridge.JobKind]int {
+func work(t *testing.T, s *stored.Store) map[life.JobKind]int {
 	t.Helper()
-	kinds := map[bridge.JobKind]int{}
+	kinds := map[life.JobKind]int{}
 	for {
-		jobs := must[[]bridge.Job](t)(s.Claim(t.Context(), 100, time.Minute))
+		jobs := must[[]core.Job](t)(s.Claim(t.Context(), 100, time.Minute))
 		if len(jobs) == 0 {
 			return kinds
 		}

@@ -83,7 +83,7 @@ func (s *spoiled) refused(c broker.Change) bool {
 
 // sweep applies deadlines a few times without a delay, some at a time, and returns what
 // has ended.
-func (s *spoiled) sweep(t *testing.T, some int) (over []bridge.Expiry, failed error) {
+func (s *spoiled) sweep(t *testing.T, some int) (over []core.Expiry, failed error) {
 	t.Helper()
 	for range 3 {
 		some, _, err := s.Expire(t.Context(), some)
@@ -212,18 +212,18 @@ func TestChangesLeaveInTime(t *testing.T) {
 		s.db.refuses = func(broker.Change) bool { <-hangs; return false }
 		first := make(chan error, 1)
 		go func() {
-			_, _, err := s.Settle(t.Context(), yes(id, "U1"))
+			_, _, err := s.Resolve(t.Context(), yes(id, "U1"))
 			first <- err
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := s.Settle(ctx, yes(id, "U2")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := s.Resolve(ctx, yes(id, "U2")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the second click: %v", err)
 		}
 		close(hangs)
 		noError(t, <-first)
-		if rec, won, err := s.Settle(t.Context(), yes(id, "U3")); err != nil || won || rec.Response.Actor.User != "U1" {
+		if rec, won, err := s.Resolve(t.Context(), yes(id, "U3")); err != nil || won || rec.Response.Actor.User != "U1" {
 			t.Errorf("the third click: won %v, %v", won, err)
 		}
 	})
@@ -290,12 +290,12 @@ func TestLostBeforeTheDeadline(t *testing.T) {
 					}
 				}).Interaction
 				if x.quorum {
-					vote(t, s, ballot(i.ID, "ana", bridge.StateApproved), bridge.BallotCounted)
+					vote(t, s, ballot(i.ID, "ana", bridge.StateApproved), core.BallotCounted)
 				}
 				pass(t, time.Minute-time.Second/2)
 				was := must[[]broker.Doc](t)(s.DB.Get(t.Context(), life.Key(i.ID)))[0]
 				if x.quorum {
-					vote(t, s, ballot(i.ID, "ben", bridge.StateApproved), bridge.BallotDecided)
+					vote(t, s, ballot(i.ID, "ben", bridge.StateApproved), core.BallotDecided)
 				} else {
 					approve(t, s, i.ID)
 				}
@@ -327,7 +327,7 @@ func TestUnreadableJob(t *testing.T) {
 			_, err := s.DB.Do(t.Context(), broker.Change{Request: []broker.Job{{Name: broker.InQueue(name, "q"), Due: s.DB.Now().Add(-time.Second)}}})
 			noError(t, err)
 		}
-		if j := claimAll(t, s, 1)[0]; j.Kind != bridge.JobPost {
+		if j := claimAll(t, s, 1)[0]; j.Kind != life.JobPost {
 			t.Errorf("the job is %+v", j)
 		}
 		if got := must[bridge.Stats](t)(s.Stats(t.Context())); got.Dead != 1 || got.Jobs != 1 {

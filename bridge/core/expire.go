@@ -59,8 +59,15 @@ func (a *aside) others(due []broker.Member, now time.Time) []broker.Member {
 	})
 }
 
+// Expiry is an interaction that no one answered in time, and its new state: the
+// state of its timeout rule, or StatePending if it waits for a late answer.
+type Expiry struct {
+	ID    bridge.ID
+	State bridge.State
+}
+
 // Expire implements Interactions.
-func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error) {
+func (in *interactions) Expire(ctx context.Context, n int) (over []Expiry, more bool, err error) {
 	n = min(n, expireMost)
 	q := broker.Query{Index: life.Deadlines, To: in.db.Now(), N: n * expireFlight}
 	for len(over) < n*expireFlight*expireCall {
@@ -80,7 +87,7 @@ func (in *interactions) Expire(ctx context.Context, n int) (over []bridge.Expiry
 
 // expireAll applies at most n deadlines in each round trip. It also returns the number
 // of deadlines that are no longer in the index.
-func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []bridge.Expiry, gone int, failed error) {
+func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []Expiry, gone int, failed error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(in.aside.others(due, in.db.Now()), n) {
@@ -98,7 +105,7 @@ func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n in
 // expire applies deadlines in one round trip. Interactions that another process
 // has changed are left to the next round. It returns the first error of the
 // database.
-func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []bridge.Expiry, gone int, failed error) {
+func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []Expiry, gone int, failed error) {
 	ids := make([]bridge.ID, len(due))
 	for n, m := range due {
 		ids[n] = bridge.ID(m.Name)
@@ -141,7 +148,7 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 		gone++
 		if turns[n] != nil {
 			after := in.announce(turns[n], changes[n], r.Done)
-			over = append(over, bridge.Expiry{ID: turns[n].ID, State: after.State})
+			over = append(over, Expiry{ID: turns[n].ID, State: after.State})
 		}
 	}
 	return over, gone, failed

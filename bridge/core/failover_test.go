@@ -73,8 +73,8 @@ func TestEventsAreConfirmed(t *testing.T) {
 		waits bool
 	}{
 		"a decision": {func(id bridge.ID) { approve(t, s, id) }, true},
-		"a vote":     {func(id bridge.ID) { vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted) }, true},
-		"a deferral": {func(id bridge.ID) { mark(t, s, id, bridge.Mark{Queued: time.Hour}) }, true},
+		"a vote":     {func(id bridge.ID) { vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted) }, true},
+		"a deferral": {func(id bridge.ID) { mark(t, s, id, life.Mark{Queued: time.Hour}) }, true},
 		"a stop": {func(id bridge.ID) {
 			must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: string(id)}))
 		}, true},
@@ -115,7 +115,7 @@ func TestLostBeforeConfirmed(t *testing.T) {
 	s := stored.On(t, db, seals, core.Options{Node: "n"})
 	id := open(t, s, nil).Interaction.ID
 	before := must[[]broker.Doc](t)(db.Get(t.Context(), life.Key(id)))
-	if _, won, err := s.Settle(t.Context(), yes(id, "U")); err != nil || !won {
+	if _, won, err := s.Resolve(t.Context(), yes(id, "U")); err != nil || !won {
 		t.Fatal(won, err)
 	}
 	lose := func() {
@@ -127,19 +127,19 @@ func TestLostBeforeConfirmed(t *testing.T) {
 	if rec := must[bridge.Record](t)(s.Load(t.Context(), id)); rec.State != bridge.StatePending {
 		t.Errorf("it is read as %s", rec.State)
 	}
-	if _, won, err := s.Settle(t.Context(), yes(id, "U")); err != nil || !won {
+	if _, won, err := s.Resolve(t.Context(), yes(id, "U")); err != nil || !won {
 		t.Fatal(won, err)
 	}
 	lose()
 	no := yes(id, "other")
 	no.Response.State = bridge.StateDenied
-	if rec, won, err := s.Settle(t.Context(), no); err != nil || !won || rec.State != bridge.StateDenied {
+	if rec, won, err := s.Resolve(t.Context(), no); err != nil || !won || rec.State != bridge.StateDenied {
 		t.Errorf("a click after the decision was lost: %s, %v, %v", rec.State, won, err)
 	}
 	denied := must[[]broker.Doc](t)(db.Get(t.Context(), life.Key(id)))
 	lose()
 	noError(t, db.Confirm(t.Context()))
-	if _, won, err := s.Settle(t.Context(), yes(id, "U")); err != nil || !won {
+	if _, won, err := s.Resolve(t.Context(), yes(id, "U")); err != nil || !won {
 		t.Fatal(won, err)
 	}
 	before = denied
@@ -177,8 +177,8 @@ func TestSentTwice(t *testing.T) {
 	if id := o.Interaction.ID; err != nil || !created || rec.Interaction.ID != id {
 		t.Fatalf("it is opened: %v, %v", created, err)
 	}
-	vote(t, s, ballot(rec.Interaction.ID, "ana", bridge.StateApproved), bridge.BallotCounted)
-	vote(t, s, ballot(rec.Interaction.ID, "ben", bridge.StateApproved), bridge.BallotDecided)
+	vote(t, s, ballot(rec.Interaction.ID, "ana", bridge.StateApproved), core.BallotCounted)
+	vote(t, s, ballot(rec.Interaction.ID, "ben", bridge.StateApproved), core.BallotDecided)
 	if rec = must[bridge.Record](t)(s.Load(ctx, rec.Interaction.ID)); rec.Audit == nil || len(rec.Votes) != 2 {
 		t.Errorf("it is %+v", rec)
 	}

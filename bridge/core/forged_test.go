@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
@@ -28,17 +29,17 @@ func TestForgedDuringChange(t *testing.T) {
 	acts := map[string]func(t *testing.T, s *spoiled, r bridge.Record){
 		"a decision": func(t *testing.T, s *spoiled, r bridge.Record) {
 			t.Helper()
-			if r, won, err := s.Settle(t.Context(), yes(r.Interaction.ID, "U1")); won || err != nil || r.State == bridge.StateApproved {
+			if r, won, err := s.Resolve(t.Context(), yes(r.Interaction.ID, "U1")); won || err != nil || r.State == bridge.StateApproved {
 				t.Errorf("%s, won %v, %v", r.State, won, err)
 			}
 		},
 		"a vote": func(t *testing.T, s *spoiled, r bridge.Record) {
 			t.Helper()
-			vote(t, s, ballot(r.Interaction.ID, "ana", bridge.StateApproved), bridge.BallotLate)
+			vote(t, s, ballot(r.Interaction.ID, "ana", bridge.StateApproved), core.BallotLate)
 		},
 		"an amendment": func(t *testing.T, s *spoiled, r bridge.Record) {
 			t.Helper()
-			m := bridge.Mark{Amended: &bridge.Amendment{Interaction: r.Interaction}}
+			m := life.Mark{Amended: &life.Amendment{Interaction: r.Interaction}}
 			if _, err := s.Mark(t.Context(), r.Interaction.ID, m); bridge.ErrorCode(err) != bridge.CodeForbidden {
 				t.Error(err)
 			}

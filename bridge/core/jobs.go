@@ -12,13 +12,29 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
+// Job is leased work on one message.
+type Job struct {
+	ID          string // edits of one message share an ID
+	Kind        life.JobKind
+	Interaction bridge.ID
+	Destination int
+	Attempt     int       // 1 for the first attempt
+	Fence       int64     // changes with each lease
+	Generation  int64     // changes with each request for the job
+	Began       time.Time // when a worker first claimed it
+	// Stays means that a card keeps its place among the cards of its agent in
+	// its channel while it is retried, so the next cards wait; see
+	// Interaction.Line.
+	Stays bool
+}
+
 // jobs implements Outbox.
 type jobs struct{ *shared }
 
 // Claim implements Outbox. It begins with the jobs that have been due for the
 // longest time. A job whose name it cannot read becomes a dead letter, so that the job
 // does not hold up later ones.
-func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error) {
+func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]Job, error) {
 	began := time.Now()
 	js.agenda.claim(began)
 	all, next, err := js.db.Claim(ctx, n, lease)
@@ -28,26 +44,26 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]bridge
 	if next >= 0 {
 		js.agenda.expect(began.Add(next))
 	}
-	var out []bridge.Job
+	var out []Job
 	for _, j := range all {
 		name, _ := j.Parts()
 		kind, id, index, err := life.ParseJob(name)
 		if err != nil {
 			js.log.Error("unreadable job", "job", j.Name, "error", err)
-			unread := bridge.Job{ID: j.Name, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation}
+			unread := Job{ID: j.Name, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation}
 			if err := js.Bury(ctx, unread, err.Error()); err != nil { // the next claim tries again
 				js.log.Warn("unreadable job not buried", "job", j.Name, "error", err)
 			}
 			continue
 		}
-		out = append(out, bridge.Job{
+		out = append(out, Job{
 			ID: j.Name, Kind: kind, Interaction: id, Destination: index, Attempt: j.Attempt, Fence: j.Fence, Generation: j.Generation, Began: j.Began,
 		})
 	}
 	return out, nil
 }
 
-func (js *jobs) release(ctx context.Context, j bridge.Job, how broker.Release) (broker.Released, error) {
+func (js *jobs) release(ctx context.Context, j Job, how broker.Release) (broker.Released, error) {
 	how.Stays = how.Stays || j.Stays
 	got, err := js.db.Release(ctx, broker.Job{Name: j.ID, Fence: j.Fence, Generation: j.Generation}, how)
 	if err == nil && how.Extend == 0 { // the next job of its queue may be due
@@ -57,19 +73,19 @@ func (js *jobs) release(ctx context.Context, j bridge.Job, how broker.Release) (
 }
 
 // Extend implements Outbox.
-func (js *jobs) Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error) {
+func (js *jobs) Extend(ctx context.Context, j Job, d time.Duration) (bool, error) {
 	got, err := js.release(ctx, j, broker.Release{Extend: d})
 	return got != broker.Lost, err
 }
 
 // Finish implements Outbox.
-func (js *jobs) Finish(ctx context.Context, j bridge.Job) error {
+func (js *jobs) Finish(ctx context.Context, j Job) error {
 	_, err := js.release(ctx, j, broker.Release{Done: true})
 	return err
 }
 
 // Retry implements Outbox.
-func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+func (js *jobs) Retry(ctx context.Context, j Job, d time.Duration, reason string) error {
 	if reason != "" {
 		js.log.Warn("delivery failed; will retry", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "in", d, "reason", reason)
 	}
@@ -79,9 +95,9 @@ func (js *jobs) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason
 }
 
 // Bury implements Outbox.
-func (js *jobs) Bury(ctx context.Context, j bridge.Job, reason string) error {
+func (js *jobs) Bury(ctx context.Context, j Job, reason string) error {
 	letter, err := json.Marshal(struct {
-		bridge.Job
+		Job
 		Reason string
 		At     time.Time
 	}{j, reason, js.db.Now()})

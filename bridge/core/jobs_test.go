@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // TestOutbox checks that a leased job is not handed out again, that several edits of a
@@ -20,7 +21,7 @@ func TestOutbox(t *testing.T) {
 		ctx, s := t.Context(), daemon("n")
 		r := open(t, s, nil)
 		jobs := claimAll(t, s, 2)
-		if again := must[[]bridge.Job](t)(s.Claim(ctx, 10, time.Minute)); len(again) != 0 {
+		if again := must[[]core.Job](t)(s.Claim(ctx, 10, time.Minute)); len(again) != 0 {
 			t.Errorf("leased jobs were handed out again: %v", again)
 		}
 		posted(t, s, r, 0)
@@ -33,7 +34,7 @@ func TestOutbox(t *testing.T) {
 			noError(t, s.Finish(ctx, j))
 		}
 		edits := claimAll(t, s, 2)
-		if edits[0].Kind != bridge.JobEdit || edits[1].Kind != bridge.JobEdit || edits[0].Destination == edits[1].Destination {
+		if edits[0].Kind != life.JobEdit || edits[1].Kind != life.JobEdit || edits[0].Destination == edits[1].Destination {
 			t.Fatalf("the edits are %+v", edits)
 		}
 		noError(t, s.Retry(ctx, edits[0], 0, "test"))
@@ -74,9 +75,9 @@ func TestLines(t *testing.T) {
 		}
 		other := open(t, s, func(i *bridge.Interaction) { one(i); i.Agent = "other" }).Interaction.ID
 		held := open(t, s, func(i *bridge.Interaction) { one(i); i.Grace = bridge.Duration(time.Hour) }).Interaction.ID
-		next := func(want ...bridge.ID) bridge.Job {
+		next := func(want ...bridge.ID) core.Job {
 			t.Helper()
-			jobs := must[[]bridge.Job](t)(s.Claim(ctx, 10, time.Minute))
+			jobs := must[[]core.Job](t)(s.Claim(ctx, 10, time.Minute))
 			var got []bridge.ID
 			for _, j := range jobs {
 				got = append(got, j.Interaction)
@@ -86,9 +87,9 @@ func TestLines(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("due are %v, want %v", got, want)
 			}
-			i := slices.IndexFunc(jobs, func(j bridge.Job) bool { return j.Interaction != other })
+			i := slices.IndexFunc(jobs, func(j core.Job) bool { return j.Interaction != other })
 			if i < 0 {
-				return bridge.Job{}
+				return core.Job{}
 			}
 			return jobs[i]
 		}
@@ -125,7 +126,7 @@ func TestParts(t *testing.T) {
 		s := daemon("one")
 		id := open(t, s, nil).Interaction.ID
 		part := func(content string, n int, message string) bridge.Code {
-			_, err := s.Mark(t.Context(), id, bridge.Mark{Part: &bridge.Part{Destination: 1, Content: content, N: n, Ref: bridge.MessageRef{Channel: "C", Message: message}}})
+			_, err := s.Mark(t.Context(), id, life.Mark{Part: &life.Part{Destination: 1, Content: content, N: n, Ref: bridge.MessageRef{Channel: "C", Message: message}}})
 			return bridge.ErrorCode(err)
 		}
 		for n, step := range []struct {
@@ -142,7 +143,7 @@ func TestParts(t *testing.T) {
 				t.Errorf("step %d: %q, want %q", n, got, step.want)
 			}
 		}
-		rec := mark(t, s, id, bridge.Mark{Shown: &bridge.Shown{Destination: 1, Content: "bb"}})
+		rec := mark(t, s, id, life.Mark{Shown: &life.Shown{Destination: 1, Content: "bb"}})
 		want := map[int]bridge.Sending{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}}}
 		if d := cmp.Diff(want, rec.Sending); d != "" {
 			t.Errorf("parts (-want +got): %s", d)
@@ -164,26 +165,26 @@ func TestDeleted(t *testing.T) {
 		work(t, s)
 		post := func(ref bridge.MessageRef) {
 			t.Helper()
-			mark(t, s, id, bridge.Mark{Posted: &bridge.Posted{Ref: ref, Revision: 1, Content: "aa", Look: time.Hour}})
+			mark(t, s, id, life.Mark{Posted: &life.Posted{Ref: ref, Revision: 1, Content: "aa", Look: time.Hour}})
 		}
 		post(ref)
 		if got := work(t, s); len(got) > 0 {
 			t.Errorf("after the post, %v is due", got)
 		}
-		if r := mark(t, s, id, bridge.Mark{Deleted: &bridge.Deleted{Ref: other, Again: true}}); r.Messages[0] != ref || len(work(t, s)) > 0 {
+		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: other, Again: true}}); r.Messages[0] != ref || len(work(t, s)) > 0 {
 			t.Errorf("after another message was deleted: %+v", r.Messages)
 		}
-		if r := mark(t, s, id, bridge.Mark{Deleted: &bridge.Deleted{Ref: ref, Again: true}}); len(r.Messages) > 0 || r.Shown[0] != "" {
+		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: ref, Again: true}}); len(r.Messages) > 0 || r.Shown[0] != "" {
 			t.Errorf("after it was deleted: %+v, shown %v", r.Messages, r.Shown)
 		}
-		if got := work(t, s); got[bridge.JobPost] != 1 {
+		if got := work(t, s); got[life.JobPost] != 1 {
 			t.Errorf("after it was deleted, %v is due", got)
 		}
 		post(other)
-		if r := mark(t, s, id, bridge.Mark{Deleted: &bridge.Deleted{Ref: other}}); len(r.Messages) > 0 || len(work(t, s)) > 0 {
+		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: other}}); len(r.Messages) > 0 || len(work(t, s)) > 0 {
 			t.Errorf("after the second one was deleted: %+v", r.Messages)
 		}
-		if r := mark(t, s, id, bridge.Mark{Failed: &bridge.Failed{Reason: "deleted twice"}}); r.Failures[0] != "deleted twice" {
+		if r := mark(t, s, id, life.Mark{Failed: &life.Failed{Reason: "deleted twice"}}); r.Failures[0] != "deleted twice" {
 			t.Errorf("after it was given up: %v", r.Failures)
 		}
 	})
@@ -196,13 +197,13 @@ func TestLook(t *testing.T) {
 		s := daemon("n")
 		r := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(3 * time.Hour) })
 		work(t, s)
-		mark(t, s, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}, Revision: 1, Look: time.Hour}})
+		mark(t, s, r.Interaction.ID, life.Mark{Posted: &life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}, Revision: 1, Look: time.Hour}})
 		pass(t, time.Hour-time.Second)
 		if got := work(t, s); len(got) > 0 {
 			t.Errorf("before its time: %v", got)
 		}
 		pass(t, time.Second)
-		if got := work(t, s); got[bridge.JobEdit] != 1 {
+		if got := work(t, s); got[life.JobEdit] != 1 {
 			t.Errorf("at its time: %v", got)
 		}
 	})
@@ -217,7 +218,7 @@ func TestRefresh(t *testing.T) {
 		posted(t, s, r, 0)
 		work(t, s)
 		for _, d := range []time.Duration{time.Hour, 0, time.Hour} {
-			mark(t, s, r.Interaction.ID, bridge.Mark{Refresh: &d})
+			mark(t, s, r.Interaction.ID, life.Mark{Refresh: &d})
 			if got := must[bridge.Stats](t)(s.Stats(t.Context())); got.Jobs != 1 {
 				t.Errorf("%d jobs", got.Jobs)
 			}

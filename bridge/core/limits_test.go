@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -17,7 +18,7 @@ func TestMaxPending(t *testing.T) {
 	each(t, func(t *testing.T, daemon opener) {
 		ctx, nodes := t.Context(), []*stored.Store{daemon("a"), daemon("b")}
 		s := nodes[0]
-		bounded := func(key string, change func(*bridge.Interaction)) bridge.Opening {
+		bounded := func(key string, change func(*bridge.Interaction)) life.Opening {
 			o := opening(t, key, change)
 			o.MaxPending = 3
 			return o

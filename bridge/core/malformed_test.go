@@ -8,7 +8,9 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
@@ -59,11 +61,11 @@ func TestNewer(t *testing.T) {
 					t.Errorf("%s: the list is %v, %v", kind, page.Items, err)
 				}
 			}
-			if rec, won, err := s.Settle(ctx, yes(bad, "U")); err == nil || won {
+			if rec, won, err := s.Resolve(ctx, yes(bad, "U")); err == nil || won {
 				t.Errorf("%s: a click: %s, won %v", kind, rec.State, won)
 			}
 			pass(t, time.Hour)
-			if over, _, err := s.Expire(ctx, 64); err != nil || !slices.ContainsFunc(over, func(e bridge.Expiry) bool { return e.ID == good }) {
+			if over, _, err := s.Expire(ctx, 64); err != nil || !slices.ContainsFunc(over, func(e core.Expiry) bool { return e.ID == good }) {
 				t.Errorf("%s: expired: %v, %v", kind, over, err)
 			}
 			if d := must[[]broker.Doc](t)(s.DB.Get(ctx, k))[0]; d.Format != 9999 {
@@ -120,17 +122,17 @@ func malformedCard(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 		i.Deadline = i.Created.Add(time.Millisecond)
 	}), open(t, s, withCard)
 	for _, r := range []bridge.Record{clicked, expires, shown} {
-		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, bridge.Mark{Late: &bridge.Late{Delay: time.Hour}})) // it stores the card
+		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}})) // it stores the card
 		spoil(t, c, "card:"+string(r.Interaction.ID)+"/0", raw)
 	}
-	if rec, won, err := s.Settle(t.Context(), yes(clicked.Interaction.ID, "U")); err != nil || !won || rec.State != bridge.StateApproved {
+	if rec, won, err := s.Resolve(t.Context(), yes(clicked.Interaction.ID, "U")); err != nil || !won || rec.State != bridge.StateApproved {
 		t.Errorf("a click: %s, %v, %v", rec.State, won, err)
 	}
 	await.Until(t, "it expires", func() bool {
 		over, _, err := s.Expire(t.Context(), 64)
 		return err == nil && len(over) == 1 && over[0].ID == expires.Interaction.ID
 	})
-	must[bridge.Record](t)(s.Mark(t.Context(), shown.Interaction.ID, bridge.Mark{Late: &bridge.Late{Delay: time.Hour}}))
+	must[bridge.Record](t)(s.Mark(t.Context(), shown.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}}))
 	if rec := must[bridge.Record](t)(s.Load(t.Context(), shown.Interaction.ID)); rec.Late[0].IsZero() {
 		t.Error("the card is not replaced")
 	}
@@ -142,13 +144,13 @@ func malformedRequests(t *testing.T, c *rdb.Client, s *stored.Store, raw string)
 		bad := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Millisecond) })
 		id := bad.Interaction.ID
 		spoil(t, c, kind+":"+string(id), raw)
-		if rec, won, err := s.Settle(t.Context(), yes(id, "U")); won || rec.State.Decided() {
+		if rec, won, err := s.Resolve(t.Context(), yes(id, "U")); won || rec.State.Decided() {
 			t.Errorf("%s: a click: %s, %v", kind, rec.State, err)
 		}
 		if rec, err := s.Load(t.Context(), id); err != nil || rec.Trusted() == nil || rec.State.Decided() {
 			t.Errorf("%s: the record is %s, %v", kind, rec.State, err)
 		}
-		if rec, created, err := s.Open(t.Context(), bridge.Opening{Interaction: bad.Interaction}); created || rec.State.Decided() {
+		if rec, created, err := s.Open(t.Context(), life.Opening{Interaction: bad.Interaction}); created || rec.State.Decided() {
 			t.Errorf("%s: it is opened again: %v", kind, err)
 		}
 		good := open(t, s, nil)

@@ -8,7 +8,7 @@ import (
 )
 
 // Mark implements Interactions.
-func (in *interactions) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (in *interactions) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	_, r, verdict, err := in.turn(ctx, id, func(t *life.Turn) life.Verdict { return t.Mark(m) })
 	if err != nil {
 		return bridge.Record{}, err

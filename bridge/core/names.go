@@ -40,14 +40,13 @@ func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 }
 
 // Known implements Interactions.
-func (in *interactions) Known(ctx context.Context, o bridge.Opening) (bool, error) {
-	op := life.Opening{Opening: o}
-	if err := in.readNames(ctx, &op); err != nil || op.First == nil {
+func (in *interactions) Known(ctx context.Context, o life.Opening) (bool, error) {
+	if err := in.readNames(ctx, &o); err != nil || o.First == nil {
 		return false, err
 	}
-	if op.Retries() {
+	if o.Retries() {
 		return true, nil
 	}
 	now := in.db.Now()
-	return o.Identity.Repeat(*op.First.Record(now), now) != bridge.Asks, nil
+	return o.Identity.Repeat(*o.First.Record(now), now) != bridge.Asks, nil
 }

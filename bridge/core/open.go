@@ -16,7 +16,7 @@ import (
 
 // Open implements Interactions. It registers a caller that will wait before it
 // stores the request, so that the caller misses no answer.
-func (in *interactions) Open(ctx context.Context, o bridge.Opening, relied ...broker.Version) (bridge.Record, bool, error) {
+func (in *interactions) Open(ctx context.Context, o life.Opening, relied ...broker.Version) (bridge.Record, bool, error) {
 	if o.Awaited {
 		in.hub.reserve(o.Interaction.ID)
 	}
@@ -31,18 +31,19 @@ func (in *interactions) Open(ctx context.Context, o bridge.Opening, relied ...br
 // the given versions. Most openings depend on no existing document, so the first
 // attempt reads nothing. If such a document exists, the store refuses the change,
 // and the next attempt reads the document.
-func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []broker.Version) (rec bridge.Record, created bool, err error) {
+func (in *interactions) open(ctx context.Context, o life.Opening, relied []broker.Version) (rec bridge.Record, created bool, err error) {
+	o.Node = in.node
 	reads := o.Interaction.Previous != "" || o.Interaction.Join
 	err = broker.Retry(ctx, func() error {
-		op := &life.Opening{Opening: o, Node: in.node}
+		op := o // without the documents of an earlier attempt
 		if reads {
-			if err := in.readNames(ctx, op); err != nil {
+			if err := in.readNames(ctx, &op); err != nil {
 				return err
 			}
 		}
 		reads = true
 		now := in.db.Now()
-		out, err := life.Open(op, now, in.retention)
+		out, err := life.Open(&op, now, in.retention)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (in *interactions) open(ctx context.Context, o bridge.Opening, relied []bro
 // rejected returns the reason why an opening was not stored. It returns a
 // ChangedError if a document on which the openers relied was changed, so that the
 // engine asks them again.
-func rejected(o *bridge.Opening, relied []broker.Version, err error) error {
+func rejected(o *life.Opening, relied []broker.Version, err error) error {
 	if errors.As(err, new(broker.Full)) {
 		return bridge.Errorf(bridge.CodeRateLimited, "agent %s has %d pending requests (at most %d)", o.Interaction.Agent, o.MaxPending, o.MaxPending).
 			WithHint("wait for responses, or cancel requests")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -39,10 +40,10 @@ type Interactions interface {
 	//   - a RepeatedError, if the answer to the earlier call is spent
 	//   - a ChangedError, if one of the documents has another version
 	//   - CodeRateLimited, if too many requests of the agent are pending
-	Open(context.Context, bridge.Opening, ...broker.Version) (bridge.Record, bool, error)
+	Open(context.Context, life.Opening, ...broker.Version) (bridge.Record, bool, error)
 	// Known reports whether Open would return the record of an earlier
 	// call.
-	Known(context.Context, bridge.Opening) (bool, error)
+	Known(context.Context, life.Opening) (bool, error)
 	// Load returns a record. It returns CodeNotFound if there is none. A record
 	// that does not verify is returned as closed without a decision; see
 	// [bridge.Record.Distrusted].
@@ -54,15 +55,15 @@ type Interactions interface {
 	// next deadline first.
 	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
 	// Mark stores an event other than an answer.
-	Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record, error)
-	// Settle closes a pending interaction. It returns the resulting record,
-	// and whether this settlement closed it. A repeat with the nonce of the
-	// winning settlement also reports true. It signs decisions, and returns CodeForbidden
+	Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error)
+	// Resolve closes a pending interaction. It returns the resulting record,
+	// and whether this call closed it. A repeat with the nonce of the
+	// winning resolution also reports true. It signs decisions, and returns CodeForbidden
 	// for an approval without the assurance that its request requires.
-	Settle(context.Context, bridge.Settlement, ...Also) (bridge.Record, bool, error)
+	Resolve(context.Context, life.Resolution, ...Also) (bridge.Record, bool, error)
 	// Vote records a decision on an interaction that requires several. The
 	// last required decision closes it.
-	Vote(context.Context, bridge.Ballot, ...Also) (bridge.Record, bridge.BallotResult, error)
+	Vote(context.Context, life.Ballot, ...Also) (bridge.Record, BallotResult, error)
 	// Abandon stores that a caller no longer waits for a pending interaction. If
 	// no other caller waits, it closes the interaction with the response end. The
 	// name comes from [bridge.CallerName]; [bridge.Anyone] stands for any caller. If
@@ -72,7 +73,7 @@ type Interactions interface {
 	// Expire applies the timeout rule to interactions whose deadline has
 	// passed, up to n at a time. It returns the interactions that it ended or
 	// deferred, and whether there may be more.
-	Expire(ctx context.Context, n int) (over []bridge.Expiry, more bool, err error)
+	Expire(ctx context.Context, n int) (over []Expiry, more bool, err error)
 	// Sending stores that the response of a closed record is about to be sent. If
 	// only one caller may get the response, the first one does; any other caller gets
 	// a RepeatedError.
@@ -84,7 +85,7 @@ type Interactions interface {
 	// ends first, the result is ctx's error. AwaitThen returns at once, and calls then
 	// exactly once, on a goroutine of its own. Callers share the record and must not
 	// change it.
-	AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited))
+	AwaitThen(ctx context.Context, id bridge.ID, then func(Awaited))
 	// Retention is the time for which closed interactions are kept.
 	Retention() time.Duration
 }
@@ -92,17 +93,17 @@ type Interactions interface {
 // Outbox hands out jobs.
 type Outbox interface {
 	// Claim leases up to n due jobs.
-	Claim(ctx context.Context, n int, lease time.Duration) ([]bridge.Job, error)
+	Claim(ctx context.Context, n int, lease time.Duration) ([]Job, error)
 	// Finish removes a job, unless it was requested again in the meantime.
-	Finish(context.Context, bridge.Job) error
+	Finish(context.Context, Job) error
 	// Retry makes a job due again after d. If the reason is empty, the
 	// attempt does not count.
-	Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error
+	Retry(ctx context.Context, j Job, d time.Duration, reason string) error
 	// Bury moves a job that cannot be completed to the dead letters.
-	Bury(ctx context.Context, j bridge.Job, reason string) error
+	Bury(ctx context.Context, j Job, reason string) error
 	// Wait blocks until jobs may be due, for at most d.
 	Wait(ctx context.Context, d time.Duration)
 	// Extend extends the lease of a job to d from now. It returns false if
 	// the lease was lost.
-	Extend(ctx context.Context, j bridge.Job, d time.Duration) (bool, error)
+	Extend(ctx context.Context, j Job, d time.Duration) (bool, error)
 }

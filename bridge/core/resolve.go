@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Settle implements Interactions.
-func (in *interactions) Settle(ctx context.Context, s bridge.Settlement, also ...Also) (bridge.Record, bool, error) {
+// Resolve implements Interactions.
+func (in *interactions) Resolve(ctx context.Context, s life.Resolution, also ...Also) (bridge.Record, bool, error) {
 	began := in.db.Now()
 	d, r, verdict, err := in.turn(ctx, s.ID, func(t *life.Turn) life.Verdict { return t.Resolve(s) }, also...)
 	if err != nil {
@@ -21,7 +21,7 @@ func (in *interactions) Settle(ctx context.Context, s bridge.Settlement, also ..
 	}
 	if verdict == life.Won {
 		s.Response, s.Receipt = *d.Life.Response, d.Life.Receipt
-		in.verifier.add(checked{settlement: &s, also: also, recorded: began}, d)
+		in.verifier.add(checked{resolution: &s, also: also, recorded: began}, d)
 	}
 	return *r, verdict == life.Won, refusal(s.ID, verdict)
 }

@@ -32,7 +32,7 @@ func TestRaceHasOneWinner(t *testing.T) {
 			var wg sync.WaitGroup
 			for n := range 30 {
 				wg.Go(func() {
-					got, won, err := nodes[n%3].Settle(t.Context(), yes(r.Interaction.ID, fmt.Sprint("U", n)))
+					got, won, err := nodes[n%3].Resolve(t.Context(), yes(r.Interaction.ID, fmt.Sprint("U", n)))
 					if err != nil {
 						t.Error(err)
 						return
@@ -96,7 +96,7 @@ func TestOpenAwaitSettle(t *testing.T) {
 		for _, s := range nodes {
 			await.Until(t, "the callers wait", func() bool { return must[bridge.Stats](t)(s.Stats(t.Context())).Waiting == 3 })
 		}
-		got, won, err := nodes[1].Settle(t.Context(), yes(r.Interaction.ID, "U1"))
+		got, won, err := nodes[1].Resolve(t.Context(), yes(r.Interaction.ID, "U1"))
 		if err != nil || !won || got.State != bridge.StateApproved {
 			t.Fatalf("settle: %v %v %v", got.State, won, err)
 		}
@@ -105,14 +105,14 @@ func TestOpenAwaitSettle(t *testing.T) {
 				t.Errorf("a waiter saw %+v", w)
 			}
 		}
-		again, won, err := nodes[0].Settle(t.Context(), yes(r.Interaction.ID, "U1"))
+		again, won, err := nodes[0].Resolve(t.Context(), yes(r.Interaction.ID, "U1"))
 		if err != nil || !won {
 			t.Errorf("the winner's repeat: won %v, %v", won, err)
 		}
 		if d := cmp.Diff(got, again); d != "" {
 			t.Errorf("the repeat changed the record: %s", d)
 		}
-		if late, won, _ := nodes[0].Settle(t.Context(), yes(r.Interaction.ID, "U2")); won || late.Response.Actor.User != "U1" {
+		if late, won, _ := nodes[0].Resolve(t.Context(), yes(r.Interaction.ID, "U2")); won || late.Response.Actor.User != "U1" {
 			t.Errorf("a second answer won: %+v", late.Response)
 		}
 	})
@@ -126,14 +126,14 @@ func TestUndeliverable(t *testing.T) {
 		s := daemon("n")
 		elsewhere, id := open(t, s, nil).Interaction.ID, open(t, s, nil).Interaction.ID
 		for n := range 2 {
-			if got := mark(t, s, elsewhere, bridge.Mark{Failed: &bridge.Failed{Destination: n, Reason: "gone", Later: true}}); got.State != bridge.StatePending {
+			if got := mark(t, s, elsewhere, life.Mark{Failed: &life.Failed{Destination: n, Reason: "gone", Later: true}}); got.State != bridge.StatePending {
 				t.Fatalf("with a later destination it is %s", got.State)
 			}
 		}
-		if got := mark(t, s, id, bridge.Mark{Failed: &bridge.Failed{Destination: 0, Reason: "gone"}}); got.State != bridge.StatePending {
+		if got := mark(t, s, id, life.Mark{Failed: &life.Failed{Destination: 0, Reason: "gone"}}); got.State != bridge.StatePending {
 			t.Fatalf("with another destination it is %s", got.State)
 		}
-		got := mark(t, s, id, bridge.Mark{Failed: &bridge.Failed{Destination: 1, Reason: "token revoked"}})
+		got := mark(t, s, id, life.Mark{Failed: &life.Failed{Destination: 1, Reason: "token revoked"}})
 		if got.State != bridge.StateUndeliverable || got.Response.Reason != "token revoked" {
 			t.Fatalf("%s %+v", got.State, got.Response)
 		}
@@ -155,7 +155,7 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 			t.Errorf("%v expired before their time, %v", over, err)
 		}
 		pass(t, 2*time.Minute)
-		got, won, err := s.Settle(t.Context(), yes(id, "U1"))
+		got, won, err := s.Resolve(t.Context(), yes(id, "U1"))
 		if err != nil || won || got.State != bridge.StateExpired || !got.Response.At.Equal(got.Interaction.Deadline) {
 			t.Errorf("an answer after the deadline: won %v, state %s at %v, %v", won, got.State, got.Response.At, err)
 		}
@@ -177,18 +177,18 @@ func TestAtTheDeadline(t *testing.T) {
 		soon := func(i *bridge.Interaction) { i.Session, i.Deadline = "s", i.Created.Add(50*time.Millisecond) }
 		queued, silent := opening(t, "", soon), opening(t, "", soon)
 		queued.Interaction.OnTimeout, queued.Interaction.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Hour)
-		for _, o := range []bridge.Opening{queued, silent} {
+		for _, o := range []life.Opening{queued, silent} {
 			if _, _, err := s.Open(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
 		}
 		pass(t, 50*time.Millisecond)
-		got, won, err := s.Settle(t.Context(), yes(queued.Interaction.ID, "U1")) // no sweep has reached it
+		got, won, err := s.Resolve(t.Context(), yes(queued.Interaction.ID, "U1")) // no sweep has reached it
 		if err != nil || !won || got.Queued.IsZero() || got.State != bridge.StateApproved {
 			t.Errorf("queued: %s, won %v, queued %s, %v", got.State, won, got.Queued, err)
 		}
 		over, _, err := s.Expire(t.Context(), 10)
-		if err != nil || !slices.Equal(over, []bridge.Expiry{{ID: silent.Interaction.ID, State: bridge.StateExpired}}) {
+		if err != nil || !slices.Equal(over, []core.Expiry{{ID: silent.Interaction.ID, State: bridge.StateExpired}}) {
 			t.Fatalf("swept: %v, %v", over, err)
 		}
 	})
@@ -267,7 +267,7 @@ func TestNewerDocuments(t *testing.T) {
 		if _, err := s.Load(t.Context(), id); bridge.PublicError(err).Hint == "" {
 			t.Errorf("it is read: %v", err)
 		}
-		if _, won, err := s.Settle(t.Context(), yes(id, "U1")); err == nil || won {
+		if _, won, err := s.Resolve(t.Context(), yes(id, "U1")); err == nil || won {
 			t.Errorf("it is settled: %v, %v", won, err)
 		}
 		pass(t, time.Hour)

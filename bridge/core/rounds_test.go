@@ -18,7 +18,7 @@ import (
 )
 
 // again returns the opening of a follow-up to r.
-func again(t *testing.T, r bridge.Record) bridge.Opening {
+func again(t *testing.T, r bridge.Record) life.Opening {
 	t.Helper()
 	i := r.Interaction
 	i.Previous, i.Round = i.ID, i.Round+1
@@ -26,7 +26,7 @@ func again(t *testing.T, r bridge.Record) bridge.Opening {
 		i.Root = i.ID
 	}
 	i.ID = must[bridge.ID](t)(bridge.NewID())
-	return bridge.Opening{
+	return life.Opening{
 		Interaction: i,
 		Superseded:  bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
 	}
@@ -93,7 +93,7 @@ func TestRootLivesOn(t *testing.T) {
 	now := time.Now()
 	s := stored.InMemory(t, nil, func() time.Time { return now })
 	first := posted(t, s, open(t, s, nil), 0)
-	long := func(o bridge.Opening) bridge.Opening {
+	long := func(o life.Opening) life.Opening {
 		o.Interaction.Deadline = o.Interaction.Created.Add(bridge.MaxTimeout)
 		return o
 	}
@@ -121,7 +121,7 @@ func TestLateAnswers(t *testing.T) {
 		var want []bridge.ID
 		for range 5 {
 			id := open(t, s, session).Interaction.ID
-			if q := mark(t, s, id, bridge.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
+			if q := mark(t, s, id, life.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
 				t.Fatalf("%+v", q)
 			}
 			if got := must[*bridge.Record](t)(core.Await(t.Context(), s, id)); got.State != bridge.StatePending {
@@ -157,7 +157,7 @@ func TestLateAnswers(t *testing.T) {
 		if _, left := read(); cmp.Diff(want[3:], left) != "" {
 			t.Errorf("left: %v", left)
 		}
-		if _, err := s.Mark(t.Context(), want[0], bridge.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if _, err := s.Mark(t.Context(), want[0], life.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("queued after its end: %v", err)
 		}
 	})
@@ -174,7 +174,7 @@ func TestAcknowledged(t *testing.T) {
 	answer := func() bridge.ID {
 		t.Helper()
 		id := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
-		mark(t, s, id, bridge.Mark{Queued: time.Hour})
+		mark(t, s, id, life.Mark{Queued: time.Hour})
 		approve(t, s, id)
 		return id
 	}

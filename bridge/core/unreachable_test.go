@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -89,7 +90,7 @@ type use struct {
 	t   *testing.T
 	ctx context.Context
 	r   bridge.Record
-	job bridge.Job
+	job core.Job
 }
 
 // err1 and err2 return the error of a call with one or two other results.
@@ -107,11 +108,11 @@ func TestUnreachable(t *testing.T) {
 		"load":    func(u use) error { return err1(u.Load(u.ctx, u.r.Interaction.ID)) },
 		"inspect": func(u use) error { return err1(u.Inspect(u.ctx, u.r.Interaction.ID)) },
 		"read":    func(u use) error { return err1(u.Read(u.ctx, []bridge.ID{u.r.Interaction.ID})) },
-		"known":   func(u use) error { return err1(u.Known(u.ctx, bridge.Opening{Identity: bridge.Identity{Retry: "k"}})) },
+		"known":   func(u use) error { return err1(u.Known(u.ctx, life.Opening{Identity: bridge.Identity{Retry: "k"}})) },
 		"open":    func(u use) error { return err2(u.Open(u.ctx, opening(u.t, "", nil))) },
-		"settle":  func(u use) error { return err2(u.Settle(u.ctx, yes(u.r.Interaction.ID, "U1"))) },
+		"settle":  func(u use) error { return err2(u.Resolve(u.ctx, yes(u.r.Interaction.ID, "U1"))) },
 		"vote":    func(u use) error { return err2(u.Vote(u.ctx, ballot(u.r.Interaction.ID, "ana", bridge.StateApproved))) },
-		"mark":    func(u use) error { return err1(u.Mark(u.ctx, u.r.Interaction.ID, bridge.Mark{Joined: true})) },
+		"mark":    func(u use) error { return err1(u.Mark(u.ctx, u.r.Interaction.ID, life.Mark{Joined: true})) },
 		"abandon": func(u use) error { return err1(u.Abandon(u.ctx, u.r.Interaction.ID, "", false, cancelled)) },
 		"sending": func(u use) error {
 			approve(u.t, u, u.r.Interaction.ID)

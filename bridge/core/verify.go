@@ -33,8 +33,8 @@ type verifier struct {
 
 // checked is a decision or a vote to check.
 type checked struct {
-	settlement *bridge.Settlement
-	ballot     *bridge.Ballot
+	resolution *life.Resolution
+	ballot     *life.Ballot
 	also       []Also
 	recorded   time.Time // when it was recorded, or shortly before
 	version    int64     // version of the life that contains it
@@ -61,7 +61,7 @@ func (c *checked) id() bridge.ID {
 	if c.ballot != nil {
 		return c.ballot.ID
 	}
-	return c.settlement.ID
+	return c.resolution.ID
 }
 
 // lost reports whether a life lacks the decision or the vote. Even a later
@@ -161,9 +161,9 @@ func (v *verifier) restored(ctx context.Context, c *checked) bool {
 // wins even if the deadline has passed since, unless the deadline was already applied.
 func (v *verifier) again(ctx context.Context, c *checked) error {
 	if c.ballot == nil {
-		s := *c.settlement
+		s := *c.resolution
 		s.Recorded = c.recorded
-		_, _, err := v.in.Settle(ctx, s, c.also...)
+		_, _, err := v.in.Resolve(ctx, s, c.also...)
 		return err
 	}
 	b := *c.ballot

@@ -7,6 +7,8 @@ import (
 	rdb "github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -42,7 +44,7 @@ func TestLostDecision(t *testing.T) {
 		"nothing else": func(*testing.T, *stored.Store, bridge.ID) {},
 		"others changed it since": func(t *testing.T, s *stored.Store, id bridge.ID) {
 			for range 3 {
-				mark(t, s, id, bridge.Mark{Joined: true})
+				mark(t, s, id, life.Mark{Joined: true})
 			}
 		},
 	} {
@@ -74,13 +76,13 @@ func TestLostVotes(t *testing.T) {
 	quorum := func(i *bridge.Interaction) { i.Quorum = 3 }
 	id, other := open(t, a, quorum).Interaction.ID, open(t, a, quorum)
 	r := replicaOf(t, c, id)
-	vote(t, a, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted)
-	vote(t, b, ballot(id, "ben", bridge.StateApproved), bridge.BallotCounted)
+	vote(t, a, ballot(id, "ana", bridge.StateApproved), core.BallotCounted)
+	vote(t, b, ballot(id, "ben", bridge.StateApproved), core.BallotCounted)
 	r.takesOver()
-	vote(t, b, ballot(id, "ben", bridge.StateApproved), bridge.BallotCounted) // the check of the other daemon comes first
-	mark(t, b, id, bridge.Mark{Joined: true})
-	vote(t, a, ballot(other.Interaction.ID, "ana", bridge.StateApproved), bridge.BallotCounted)
-	mark(t, b, other.Interaction.ID, bridge.Mark{Amended: &bridge.Amendment{Interaction: other.Interaction, Void: []string{"ana"}}})
+	vote(t, b, ballot(id, "ben", bridge.StateApproved), core.BallotCounted) // the check of the other daemon comes first
+	mark(t, b, id, life.Mark{Joined: true})
+	vote(t, a, ballot(other.Interaction.ID, "ana", bridge.StateApproved), core.BallotCounted)
+	mark(t, b, other.Interaction.ID, life.Mark{Amended: &life.Amendment{Interaction: other.Interaction, Void: []string{"ana"}}})
 	await.Until(t, "both votes count", func() bool { return len(must[bridge.Record](t)(a.Load(t.Context(), id)).Votes) == 2 })
 	if got := must[bridge.Record](t)(a.Load(t.Context(), other.Interaction.ID)); len(got.Votes) != 0 {
 		t.Errorf("the vote that was taken back: %+v", got.Votes)

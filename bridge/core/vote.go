@@ -8,8 +8,19 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 )
 
+// BallotResult is the result of a ballot.
+type BallotResult string
+
+// The results.
+const (
+	BallotDecided BallotResult = "decided" // this vote was the last required vote
+	BallotCounted BallotResult = "counted"
+	BallotRepeat  BallotResult = "repeat" // the person had already voted the same way
+	BallotLate    BallotResult = "late"   // the request was already closed
+)
+
 // Vote implements Interactions.
-func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also) (bridge.Record, bridge.BallotResult, error) {
+func (in *interactions) Vote(ctx context.Context, v life.Ballot, also ...Also) (bridge.Record, BallotResult, error) {
 	began := in.db.Now()
 	d, r, verdict, err := in.turn(ctx, v.ID, func(t *life.Turn) life.Verdict { return t.Vote(v) }, also...)
 	if err == nil {
@@ -28,7 +39,7 @@ func (in *interactions) Vote(ctx context.Context, v bridge.Ballot, also ...Also)
 }
 
 // results maps the verdict of a rule to the result of a vote.
-var results = map[life.Verdict]bridge.BallotResult{
-	life.Won: bridge.BallotDecided, life.Done: bridge.BallotCounted, life.Kept: bridge.BallotRepeat,
-	life.Final: bridge.BallotLate, life.Forged: bridge.BallotLate,
+var results = map[life.Verdict]BallotResult{
+	life.Won: BallotDecided, life.Done: BallotCounted, life.Kept: BallotRepeat,
+	life.Final: BallotLate, life.Forged: BallotLate,
 }

@@ -6,22 +6,23 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // ballot is the vote of a person on an interaction.
-func ballot(id bridge.ID, who string, s bridge.State) bridge.Ballot {
+func ballot(id bridge.ID, who string, s bridge.State) life.Ballot {
 	actor := bridge.Actor{Platform: "slack", User: "U" + who, Person: who}
 	scope := bridge.ScopeOnce
 	if s == bridge.StateDenied {
 		scope = ""
 	}
-	return bridge.Ballot{
+	return life.Ballot{
 		ID: id, Nonce: who + string(s), Vote: bridge.Vote{Actor: actor, State: s, Scope: scope, At: time.Now().UTC()},
 		Response: bridge.Response{State: s, Scope: scope, Actor: &actor, Annotations: map[string]bridge.Annotation{}},
 	}
 }
 
-func vote(t *testing.T, s core.Port, v bridge.Ballot, want bridge.BallotResult) bridge.Record {
+func vote(t *testing.T, s core.Port, v life.Ballot, want core.BallotResult) bridge.Record {
 	t.Helper()
 	r, got, err := s.Vote(t.Context(), v)
 	if err != nil || got != want {
@@ -37,15 +38,15 @@ func TestQuorum(t *testing.T) {
 	each(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		id := open(t, s, func(i *bridge.Interaction) { i.Quorum, i.DenyCounts = 2, true }).Interaction.ID
-		vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted)
-		vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotRepeat)
-		vote(t, s, ballot(id, "ben", bridge.StateDenied), bridge.BallotCounted)
+		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted)
+		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotRepeat)
+		vote(t, s, ballot(id, "ben", bridge.StateDenied), core.BallotCounted)
 		last := ballot(id, "ben", bridge.StateApproved) // replaces the denial
-		if r := vote(t, s, last, bridge.BallotDecided); r.State != bridge.StateApproved || len(r.Votes) != 2 {
+		if r := vote(t, s, last, core.BallotDecided); r.State != bridge.StateApproved || len(r.Votes) != 2 {
 			t.Errorf("it is %s with %d votes", r.State, len(r.Votes))
 		}
-		vote(t, s, last, bridge.BallotDecided) // a repeat of the winner
-		vote(t, s, ballot(id, "cem", bridge.StateDenied), bridge.BallotLate)
+		vote(t, s, last, core.BallotDecided) // a repeat of the winner
+		vote(t, s, ballot(id, "cem", bridge.StateDenied), core.BallotLate)
 	})
 }
 
@@ -56,7 +57,7 @@ func TestOneDenialEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		id := open(t, s, func(i *bridge.Interaction) { i.Quorum = 3 }).Interaction.ID
-		if r := vote(t, s, ballot(id, "ana", bridge.StateDenied), bridge.BallotDecided); r.State != bridge.StateDenied {
+		if r := vote(t, s, ballot(id, "ana", bridge.StateDenied), core.BallotDecided); r.State != bridge.StateDenied {
 			t.Errorf("it is %s", r.State)
 		}
 		if _, _, err := s.Vote(t.Context(), ballot("01a2004b-9f48-71c4-81b1-1b37eb744b0e", "ana", bridge.StateDenied)); bridge.ErrorCode(err) != bridge.CodeNotFound {
@@ -75,10 +76,10 @@ func TestAmendmentLeavesStep(t *testing.T) {
 			i.Deadline = i.Created.Add(3 * time.Hour)
 			i.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
 		})
-		amend := func(expect int, then *bridge.NextStep) bridge.Record {
-			return mark(t, s, rec.Interaction.ID, bridge.Mark{Amended: &bridge.Amendment{Expect: expect, Interaction: rec.Interaction, Then: then}})
+		amend := func(expect int, then *life.NextStep) bridge.Record {
+			return mark(t, s, rec.Interaction.ID, life.Mark{Amended: &life.Amendment{Expect: expect, Interaction: rec.Interaction, Then: then}})
 		}
-		due := func() int { return work(t, s)[bridge.JobStep] }
+		due := func() int { return work(t, s)[life.JobStep] }
 		if got := amend(0, nil); got.Step != 0 || due() != 0 {
 			t.Errorf("step %d is due", got.Step)
 		}
@@ -86,10 +87,10 @@ func TestAmendmentLeavesStep(t *testing.T) {
 		if due() != 1 {
 			t.Error("the step is not due at its time")
 		}
-		if got := amend(1, &bridge.NextStep{Index: 1}); got.Step != 1 || due() != 0 {
+		if got := amend(1, &life.NextStep{Index: 1}); got.Step != 1 || due() != 0 {
 			t.Errorf("after the last step: step %d is due", got.Step)
 		}
-		if got := amend(2, &bridge.NextStep{}); got.Step != 0 || due() != 1 {
+		if got := amend(2, &life.NextStep{}); got.Step != 0 || due() != 1 {
 			t.Errorf("step %d is not due", got.Step)
 		}
 	})
@@ -103,31 +104,31 @@ func TestAmendment(t *testing.T) {
 		s := daemon("n")
 		rec := open(t, s, func(i *bridge.Interaction) { i.Quorum = 2 })
 		id := rec.Interaction.ID
-		vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted)
+		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted)
 		next := rec.Interaction
 		next.Destinations = append(next.Destinations, bridge.Destination{Platform: "discord", Channel: "3"})
 		next.Terms = 1
-		a := bridge.Amendment{
-			Interaction: next, Wider: true, Then: &bridge.NextStep{Index: 1, In: time.Minute},
+		a := life.Amendment{
+			Interaction: next, Wider: true, Then: &life.NextStep{Index: 1, In: time.Minute},
 			Reminders: []bridge.Reminder{{Destination: 1, Users: []string{"U2"}, Text: "Still pending."}}, Void: []string{"ana"},
 		}
-		got := mark(t, s, id, bridge.Mark{Amended: &a})
+		got := mark(t, s, id, life.Mark{Amended: &a})
 		if len(got.Interaction.Destinations) != 3 || got.Interaction.Terms != 1 || got.Amended != 1 || got.Step != 1 || len(got.Votes) != 0 {
 			t.Errorf("it is %+v", got)
 		}
 		if len(got.Reminders) != 1 || got.Reminders[0].Text != "Still pending." {
 			t.Errorf("the reminders are %+v", got.Reminders)
 		}
-		if _, err := s.Mark(t.Context(), id, bridge.Mark{Amended: &a}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if _, err := s.Mark(t.Context(), id, life.Mark{Amended: &a}); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("an amendment of an older state: %v", err)
 		}
 		checkedUnder := 0
 		one := yes(id, "U1")
 		one.Expect = &checkedUnder
-		if _, _, err := s.Settle(t.Context(), one); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if _, _, err := s.Resolve(t.Context(), one); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("a decision on an older state: %v", err)
 		}
-		if kinds := work(t, s); kinds[bridge.JobPost] != 3 || kinds[bridge.JobRemind] != 1 {
+		if kinds := work(t, s); kinds[life.JobPost] != 3 || kinds[life.JobRemind] != 1 {
 			t.Errorf("the jobs are %v", kinds)
 		}
 	})
@@ -139,14 +140,14 @@ func TestLate(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		r := open(t, s, nil)
-		r = mark(t, s, r.Interaction.ID, bridge.Mark{Late: &bridge.Late{Destination: 1, Delay: time.Minute}})
+		r = mark(t, s, r.Interaction.ID, life.Mark{Late: &life.Late{Destination: 1, Delay: time.Minute}})
 		if r.Late[1].IsZero() || !r.Late[0].IsZero() {
 			t.Errorf("late: %v", r.Late)
 		}
 		if r = posted(t, s, r, 1); r.Late[1].IsZero() {
 			t.Error("not late after it was posted without its request")
 		}
-		if r = mark(t, s, r.Interaction.ID, bridge.Mark{Shown: &bridge.Shown{Destination: 1, Content: "c"}}); len(r.Late) > 0 {
+		if r = mark(t, s, r.Interaction.ID, life.Mark{Shown: &life.Shown{Destination: 1, Content: "c"}}); len(r.Late) > 0 {
 			t.Errorf("late after it shows its request: %v", r.Late)
 		}
 	})
@@ -188,7 +189,7 @@ func TestIdempotentOpen(t *testing.T) {
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("another request under the same key: %v", err)
 		}
-		if kinds := work(t, s); kinds[bridge.JobPost] != 2 {
+		if kinds := work(t, s); kinds[life.JobPost] != 2 {
 			t.Errorf("the jobs are %v", kinds)
 		}
 	})

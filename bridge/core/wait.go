@@ -251,13 +251,17 @@ func (h *hub) wake(id bridge.ID, rec *bridge.Record) {
 	}
 }
 
+// Awaited returns the result of Await to a caller of AwaitThen, which calls it
+// at most once.
+type Awaited func() (*bridge.Record, error)
+
 // Await calls AwaitThen, and blocks until the result arrives.
 func Await(ctx context.Context, in interface {
-	AwaitThen(context.Context, bridge.ID, func(bridge.Awaited))
+	AwaitThen(context.Context, bridge.ID, func(Awaited))
 }, id bridge.ID,
 ) (*bridge.Record, error) {
-	done := make(chan bridge.Awaited, 1)
-	in.AwaitThen(ctx, id, func(end bridge.Awaited) { done <- end })
+	done := make(chan Awaited, 1)
+	in.AwaitThen(ctx, id, func(end Awaited) { done <- end })
 	return (<-done)()
 }
 
@@ -296,7 +300,7 @@ type callback struct {
 	in   *interactions
 	ctx  context.Context
 	id   bridge.ID
-	then func(bridge.Awaited)
+	then func(Awaited)
 	stop func() bool // stops following ctx
 
 	mu    sync.Mutex
@@ -307,7 +311,7 @@ type callback struct {
 
 // AwaitThen implements Interactions: it registers, then reads, and reads again when it
 // is woken without a record.
-func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(Awaited)) {
 	cb := &callback{in: in, ctx: ctx, id: id, then: then, busy: true}
 	registered := in.hub.enter(id, cb)
 	cb.stop = context.AfterFunc(ctx, func() { cb.wake(nil) })

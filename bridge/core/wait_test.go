@@ -27,7 +27,7 @@ type ended struct {
 // awaitThen calls AwaitThen. The channel gets each result.
 func awaitThen(ctx context.Context, s core.Port, id bridge.ID) <-chan ended {
 	done := make(chan ended, 2)
-	s.AwaitThen(ctx, id, func(result bridge.Awaited) {
+	s.AwaitThen(ctx, id, func(result core.Awaited) {
 		rec, err := result()
 		done <- ended{rec, err}
 	})
@@ -99,7 +99,7 @@ func TestWakeUpIsNotLost(t *testing.T) {
 			if _, _, err := a.Open(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
-			go func() { _, _, _ = b.Settle(t.Context(), yes(o.Interaction.ID, "U1")) }()
+			go func() { _, _, _ = b.Resolve(t.Context(), yes(o.Interaction.ID, "U1")) }()
 			if got := must[*bridge.Record](t)(core.Await(t.Context(), a, o.Interaction.ID)); got.State != bridge.StateApproved {
 				t.Errorf("it is %s", got.State)
 			}
@@ -223,7 +223,7 @@ func TestAwaitSurvivesRestart(t *testing.T) {
 	done := awaitThen(t.Context(), s, id)
 	server.Kill()
 	server.Restart()
-	await.Until(t, "the decision is stored", func() bool { _, _, err := s.Settle(t.Context(), yes(id, "U1")); return err == nil })
+	await.Until(t, "the decision is stored", func() bool { _, _, err := s.Resolve(t.Context(), yes(id, "U1")); return err == nil })
 	if got := result(t, done); got.err != nil || got.rec.State != bridge.StateApproved {
 		t.Errorf("woke with %+v, %v", got.rec, got.err)
 	}
@@ -246,11 +246,11 @@ func TestWaitReplicas(t *testing.T) {
 		if _, _, err := s.Open(t.Context(), fresh); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Errorf("an opening without a replica: %v", err)
 		}
-		if _, won, err := s.Settle(t.Context(), yes(o.Interaction.ID, "U1")); bridge.ErrorCode(err) != bridge.CodeUnavailable || won {
+		if _, won, err := s.Resolve(t.Context(), yes(o.Interaction.ID, "U1")); bridge.ErrorCode(err) != bridge.CodeUnavailable || won {
 			t.Errorf("a decision without a replica: won %v, %v", won, err)
 		}
 	}
-	if _, _, err := s.Settle(t.Context(), yes(o.Interaction.ID, "U2")); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+	if _, _, err := s.Resolve(t.Context(), yes(o.Interaction.ID, "U2")); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 		t.Errorf("another decision without a replica: %v", err)
 	}
 	if len(done) > 0 {
@@ -262,7 +262,7 @@ func TestWaitReplicas(t *testing.T) {
 	if got := result(t, done); got.err != nil || got.rec.State != bridge.StateApproved {
 		t.Errorf("the caller got %+v, %v", got.rec, got.err)
 	}
-	if _, won, err := s.Settle(t.Context(), yes(o.Interaction.ID, "U1")); err != nil || !won {
+	if _, won, err := s.Resolve(t.Context(), yes(o.Interaction.ID, "U1")); err != nil || !won {
 		t.Errorf("settle: %v, %v", won, err)
 	}
 }

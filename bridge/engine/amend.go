@@ -6,12 +6,13 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
 // Amend stores an amendment.
-func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a bridge.Amendment) error {
-	_, err := records.Mark(ctx, r.Interaction.ID, bridge.Mark{Amended: &a})
+func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a life.Amendment) error {
+	_, err := records.Mark(ctx, r.Interaction.ID, life.Mark{Amended: &a})
 	return err
 }
 
@@ -20,7 +21,7 @@ func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a br
 const amendTries = 5
 
 // AmendNow stores an amendment of the newest state of a request.
-func AmendNow(ctx context.Context, records core.Interactions, id bridge.ID, make func(bridge.Record) bridge.Amendment) error {
+func AmendNow(ctx context.Context, records core.Interactions, id bridge.ID, make func(bridge.Record) life.Amendment) error {
 	var err error
 	for range amendTries {
 		var r bridge.Record
@@ -39,8 +40,8 @@ func AmendNow(ctx context.Context, records core.Interactions, id bridge.ID, make
 func cardFailed(ctx context.Context, records core.Interactions, id bridge.ID, destination int) error {
 	r, err := records.Load(ctx, id)
 	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {
-		err = AmendNow(ctx, records, id, func(r bridge.Record) bridge.Amendment {
-			a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+		err = AmendNow(ctx, records, id, func(r bridge.Record) life.Amendment {
+			a := life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 			tell.Hurry(&a, r)
 			return a
 		})

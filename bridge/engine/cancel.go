@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/journal"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
 )
@@ -41,7 +42,7 @@ func (w *withdrawals) cancel(ctx context.Context, id bridge.ID, reason string) (
 	if err != nil || r.State.Final() {
 		return r, err
 	}
-	r, _, err = w.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "cancel", Response: w.cancelled(reason)})
+	r, _, err = w.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "cancel", Response: w.cancelled(reason)})
 	return r, err
 }
 
@@ -81,7 +82,7 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	if r.State.Final() {
 		return r, nil
 	}
-	r, _, err = w.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "withdrawn by " + actor.Voter(), Response: bridge.Response{
+	r, _, err = w.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "withdrawn by " + actor.Voter(), Response: bridge.Response{
 		State: bridge.StateCancelled, Reason: w.redactor.Text(reason), WithdrawnBy: &actor, Annotations: map[string]bridge.Annotation{},
 		At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
 )
@@ -138,7 +139,7 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 // already posted, so mark retries for as long as the job lasts.
 func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef, shown string) error {
 	for {
-		_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Posted: &bridge.Posted{
+		_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Posted: &life.Posted{
 			Destination: destination, Ref: ref, Revision: r.Revision, Content: shown, Look: lookAfter(r.Interaction),
 		}})
 		if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
@@ -157,9 +158,9 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 		sent = slices.Clone(s.Parts)
 	}
 	return bridge.NewParts(sent, func(ctx context.Context, all []bridge.MessageRef) error {
-		p := bridge.Part{Destination: d, Content: content, N: len(all) - 1, Ref: all[len(all)-1]}
+		p := life.Part{Destination: d, Content: content, N: len(all) - 1, Ref: all[len(all)-1]}
 		for {
-			_, err := c.records.Mark(ctx, id, bridge.Mark{Part: &p})
+			_, err := c.records.Mark(ctx, id, life.Mark{Part: &p})
 			if bridge.ErrorCode(err) == bridge.CodeConflict {
 				return bridge.Wrap(bridge.CodeUnavailable, err, "another daemon is sending the full text")
 			}
@@ -177,8 +178,8 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 	if r.State.Final() || Shows(r, v.Destination) {
 		return nil
 	}
-	s := bridge.Shown{Destination: v.Destination, Content: r.Interaction.Content}
-	_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Shown: &s})
+	s := life.Shown{Destination: v.Destination, Content: r.Interaction.Content}
+	_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Shown: &s})
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
 	}
@@ -256,6 +257,6 @@ func (c *cards) redrawn(ctx context.Context, v bridge.View) error {
 
 // drawAgain requests an update of the message that shows a record.
 func (c *cards) drawAgain(ctx context.Context, r bridge.Record, destination int) error {
-	_, err := c.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Redraw: &destination})
+	_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Redraw: &destination})
 	return err
 }

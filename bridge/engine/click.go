@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -114,14 +115,14 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 	switch {
 	case refusal != nil:
 		return *refusal, true, nil
-	case result == bridge.BallotLate:
+	case result == core.BallotLate:
 		v, err = cl.late(ctx, *a)
 		return v, false, err
-	case result == bridge.BallotRepeat:
+	case result == core.BallotRepeat:
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.VotedBefore}, false, nil
 	}
 	note := words.Recorded(rec)
-	if result == bridge.BallotCounted && r.State == bridge.StateApproved {
+	if result == core.BallotCounted && r.State == bridge.StateApproved {
 		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.Who); len(unread) > 0 {
 			note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // picks delegates to an account that a person picks in a select of people.
@@ -60,7 +61,7 @@ type marks struct {
 	first func()
 }
 
-func (o *marks) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (o *marks) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	if f := o.first; f != nil && m.Amended != nil {
 		o.first = nil
 		f()

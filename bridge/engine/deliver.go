@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 
 // work processes a job that this daemon has claimed (see run), and renews its
 // lease in the meantime.
-func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
+func (w *dispatcher) work(ctx context.Context, j core.Job) {
 	// A running job is completed even if the daemon is shutting down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
 	defer cancel()
@@ -35,12 +37,12 @@ func (w *dispatcher) work(ctx context.Context, j bridge.Job) {
 // do processes a job and records the result. A card that a rate limit refuses
 // keeps its place in the queue, because the limit also delays the cards behind
 // it.
-func (w *dispatcher) do(ctx context.Context, j bridge.Job) error {
+func (w *dispatcher) do(ctx context.Context, j core.Job) error {
 	var err error
 	switch worker := w.seams.worker(j.Kind); {
 	case worker != nil:
 		err = worker.Work(ctx, j)
-	case j.Kind == bridge.JobPost:
+	case j.Kind == life.JobPost:
 		err = w.post(ctx, j)
 		j.Stays = refused(err)
 	default:
@@ -70,7 +72,7 @@ func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
 // the text of the request, draw shows the view without the text, and sets
 // withheld. The error is the error of the complete view.
 func (w *dispatcher) draw(
-	j bridge.Job, r bridge.Record, p bridge.Platform, view bridge.View, call func(bridge.View, *bridge.Parts) error,
+	j core.Job, r bridge.Record, p bridge.Platform, view bridge.View, call func(bridge.View, *bridge.Parts) error,
 ) (withheld bool, err error) {
 	began, parts := time.Now(), w.cards.parts(view)
 	before := len(parts.Sent())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -19,7 +20,7 @@ func TestPost(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	r := o.store.Put(t, fake.Question("Ship it?"))
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("post done")
@@ -29,7 +30,7 @@ func TestPost(t *testing.T) {
 	}
 	// A second job for the same card posts nothing. It draws the card again, because the
 	// first may have ended before it noticed a change.
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if len(o.chat.Posts) != 1 {
@@ -94,7 +95,7 @@ func TestPostErrors(t *testing.T) {
 			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
 			r := o.store.Put(t, i)
 			o.chat.Errs = []error{c.err}
-			j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
+			j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
@@ -118,7 +119,7 @@ func TestPostInParts(t *testing.T) {
 	o := newOffice(t)
 	r := o.store.Put(t, fake.Question("Ship it?"))
 	o.chat.Parts, o.chat.Errs = 2, []error{bridge.Errorf(bridge.CodeUnavailable, "no connection")}
-	j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
+	j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
 	j.Attempt = 6
 	for range 2 {
 		if err := o.dispatcher.do(t.Context(), j); err != nil {
@@ -185,7 +186,7 @@ func TestEditErrors(t *testing.T) {
 			}
 			o.store.Set(r)
 			o.chat.Errs = []error{c.err}
-			j := o.store.Work(bridge.JobEdit, r.Interaction.ID, 0)
+			j := o.store.Work(life.JobEdit, r.Interaction.ID, 0)
 			j.Attempt = c.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
@@ -208,7 +209,7 @@ func TestWithheld(t *testing.T) {
 	t.Parallel()
 	fails, refuses := bridge.Errorf(bridge.CodeUnavailable, "HTTP 500"), bridge.Errorf(bridge.CodeInvalid, "HTTP 400")
 	for name, c := range map[string]struct {
-		kind     bridge.JobKind
+		kind     life.JobKind
 		err      error
 		attempt  int
 		over     bool // the request
@@ -216,21 +217,21 @@ func TestWithheld(t *testing.T) {
 		want     []string
 		withheld bool
 	}{
-		"post, at first":        {kind: bridge.JobPost, err: fails, attempt: 5, want: []string{"post retry in 4s"}},
-		"post, again and again": {kind: bridge.JobPost, err: fails, attempt: 6, withheld: true, want: []string{"redraw 0", "post done"}},
-		"post, much later":      {kind: bridge.JobPost, err: fails, attempt: 60, withheld: true, want: []string{"redraw 0", "post done"}},
-		"post, refused":         {kind: bridge.JobPost, err: refuses, attempt: 1, want: []string{"post dead: invalid: HTTP 400"}},
-		"edit":                  {kind: bridge.JobEdit, err: fails, attempt: 6, withheld: true, want: []string{"edit retry in 8s"}},
-		"edit, still readable":  {kind: bridge.JobEdit, err: fails, attempt: 6, shown: true, want: []string{"edit retry in 8s"}},
-		"end, at first":         {kind: bridge.JobEdit, err: fails, attempt: 5, over: true, shown: true, want: []string{"edit retry in 4s"}},
-		"end, again and again":  {kind: bridge.JobEdit, err: fails, attempt: 6, over: true, shown: true, withheld: true, want: []string{"edit done"}},
-		"end, refused":          {kind: bridge.JobEdit, err: refuses, attempt: 1, over: true, shown: true, withheld: true, want: []string{"edit done"}},
+		"post, at first":        {kind: life.JobPost, err: fails, attempt: 5, want: []string{"post retry in 4s"}},
+		"post, again and again": {kind: life.JobPost, err: fails, attempt: 6, withheld: true, want: []string{"redraw 0", "post done"}},
+		"post, much later":      {kind: life.JobPost, err: fails, attempt: 60, withheld: true, want: []string{"redraw 0", "post done"}},
+		"post, refused":         {kind: life.JobPost, err: refuses, attempt: 1, want: []string{"post dead: invalid: HTTP 400"}},
+		"edit":                  {kind: life.JobEdit, err: fails, attempt: 6, withheld: true, want: []string{"edit retry in 8s"}},
+		"edit, still readable":  {kind: life.JobEdit, err: fails, attempt: 6, shown: true, want: []string{"edit retry in 8s"}},
+		"end, at first":         {kind: life.JobEdit, err: fails, attempt: 5, over: true, shown: true, want: []string{"edit retry in 4s"}},
+		"end, again and again":  {kind: life.JobEdit, err: fails, attempt: 6, over: true, shown: true, withheld: true, want: []string{"edit done"}},
+		"end, refused":          {kind: life.JobEdit, err: refuses, attempt: 1, over: true, shown: true, withheld: true, want: []string{"edit done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
 			r := o.store.Put(t, fake.Question("Ship it?"))
-			if c.kind == bridge.JobEdit {
+			if c.kind == life.JobEdit {
 				r.Messages = map[int]bridge.MessageRef{0: {Channel: "C", Message: "1"}}
 			}
 			if c.shown {
@@ -265,7 +266,7 @@ func TestDeletedCard(t *testing.T) {
 	for name, find := range map[string]func(*office, bridge.Record) error{
 		"edit": func(o *office, r bridge.Record) error {
 			o.chat.Errs = []error{deleted}
-			return o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, r.Interaction.ID, 0))
+			return o.dispatcher.do(t.Context(), o.store.Work(life.JobEdit, r.Interaction.ID, 0))
 		},
 		"event": func(o *office, r bridge.Record) error {
 			return o.Deleted(t.Context(), "chat", bridge.MessageRef{Channel: r.Messages[0].Channel, Message: r.Messages[0].Message})
@@ -318,7 +319,7 @@ func TestPlatformDown(t *testing.T) {
 			i := fake.Question("Ship it?")
 			i.Created, i.Deadline = i.Created.Add(-x.open), i.Deadline.Add(-x.open)
 			r := o.store.Put(t, i)
-			j := o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
+			j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
 			j.Attempt = x.attempt
 			if err := o.dispatcher.do(t.Context(), j); err != nil {
 				t.Fatal(err)
@@ -352,21 +353,21 @@ func TestNotice(t *testing.T) {
 	i.Destinations = append(i.Destinations, bridge.Destination{Platform: "chat", Channel: "D"})
 	r := o.store.Put(t, i)
 	id := r.Interaction.ID
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, id, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.Get(id); got.State != bridge.StatePending {
 		t.Fatalf("it is %s before the second channel shows it", got.State)
 	}
 	o.chat.Errs = []error{bridge.Errorf(bridge.CodeNotFound, "no such channel")}
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, id, 1)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, id, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.store.Get(id); got.State != bridge.StateAnswered {
 		t.Errorf("it is %s; want answered", got.State)
 	}
 	// The edits that follow the end cost no call: a notice looks the same.
-	if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, id, 0)); err != nil {
+	if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobEdit, id, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(o.chat.Views); n != 1 {
@@ -382,7 +383,7 @@ func TestThreads(t *testing.T) {
 	post := func() bridge.Destination {
 		t.Helper()
 		r := o.store.Put(t, fake.Question("Ship it?"))
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		return o.chat.Posts[len(o.chat.Posts)-1]
@@ -430,7 +431,7 @@ func TestUpdate(t *testing.T) {
 	unknown, _ := bridge.NewID()
 	unposted := o.store.Put(t, fake.Question("Ship it?"))
 	for _, id := range []bridge.ID{first.Interaction.ID, unknown, unposted.Interaction.ID} {
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, id, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobEdit, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -456,7 +457,7 @@ func TestEditGivesUp(t *testing.T) {
 		}
 		o.store.Set(r)
 		o.chat.Errs = []error{bridge.Errorf(bridge.CodeNotFound, "message deleted")}
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobEdit, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobEdit, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("edit dead: not_found: message deleted")
@@ -475,7 +476,7 @@ func TestUnknownPlatform(t *testing.T) {
 	i.Destinations[0].Platform = "gone"
 	r := o.store.Put(t, i)
 	for _, n := range []int{0, 3} {
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, n)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -498,7 +499,7 @@ func TestDispatcher(t *testing.T) {
 		for range 3 * jobsAtOnce {
 			r := o.store.Put(t, fake.Question("Ship it?"))
 			ids = append(ids, r.Interaction.ID)
-			o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
+			o.store.Work(life.JobPost, r.Interaction.ID, 0)
 		}
 		time.Sleep(5 * time.Second)
 		stop()
@@ -520,7 +521,7 @@ func TestLostLease(t *testing.T) {
 		o.store.Lost = true
 		ctx, stop := context.WithCancel(t.Context())
 		began := time.Now()
-		o.dispatcher.keepJob(ctx, stop, bridge.Job{ID: "1"})
+		o.dispatcher.keepJob(ctx, stop, core.Job{ID: "1"})
 		if ctx.Err() == nil || time.Since(began) != jobRenew {
 			t.Errorf("it stopped after %s: %v", time.Since(began), ctx.Err())
 		}
@@ -540,7 +541,7 @@ func TestLeaseEnds(t *testing.T) {
 				w := *o.dispatcher
 				w.outbox = &unreachable{Outbox: w.outbox, renewals: 2, answers: answers}
 				began := time.Now()
-				w.keepJob(ctx, stop, bridge.Job{ID: "1"})
+				w.keepJob(ctx, stop, core.Job{ID: "1"})
 				if d := time.Since(began); ctx.Err() == nil || d != 2*jobRenew+jobLease {
 					t.Errorf("it stopped after %s: %v", d, ctx.Err())
 				}
@@ -556,7 +557,7 @@ type unreachable struct {
 	answers  bool
 }
 
-func (u *unreachable) Extend(ctx context.Context, _ bridge.Job, _ time.Duration) (bool, error) {
+func (u *unreachable) Extend(ctx context.Context, _ core.Job, _ time.Duration) (bool, error) {
 	if u.renewals > 0 {
 		u.renewals--
 		return true, nil
@@ -572,14 +573,14 @@ type punctual struct {
 	*fake.Store
 }
 
-func (p punctual) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (p punctual) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return bridge.Record{}, err
 	}
 	return p.Store.Mark(ctx, id, m)
 }
 
-func (p punctual) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+func (p punctual) Retry(ctx context.Context, j core.Job, d time.Duration, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -607,7 +608,7 @@ func TestSlowResult(t *testing.T) {
 				cards.records = punctual{o.store}
 				w.outbox, w.cards = punctual{o.store}, &cards
 				r := o.store.Put(t, fake.Question("Ship it?"))
-				w.work(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0))
+				w.work(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 0))
 				got := o.store.Get(r.Interaction.ID)
 				if gone := o.store.Outcomes(); len(gone) != 1 || !strings.HasPrefix(gone[0], x.want) || len(got.Messages) != x.messages {
 					t.Errorf("the job: %v, and the card: %v", gone, got.Messages)
@@ -629,7 +630,7 @@ func TestSweeper(t *testing.T) {
 		for range 3 {
 			r := o.store.Put(t, fake.Question("Ship it?"))
 			o.store.Mu.Lock()
-			o.store.Overdue = append(o.store.Overdue, bridge.Expiry{ID: r.Interaction.ID, State: bridge.StateExpired})
+			o.store.Overdue = append(o.store.Overdue, core.Expiry{ID: r.Interaction.ID, State: bridge.StateExpired})
 			o.store.Mu.Unlock()
 		}
 		time.Sleep(2 * sweepPoll)

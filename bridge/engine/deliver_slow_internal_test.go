@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -29,7 +31,7 @@ func TestSlowPlatform(t *testing.T) {
 			i.Destinations = []bridge.Destination{{Platform: i.Destinations[0].Platform, Channel: fmt.Sprint("C", n)}}
 			r := o.store.Put(t, i)
 			ids = append(ids, r.Interaction.ID)
-			o.store.Work(bridge.JobPost, r.Interaction.ID, 0)
+			o.store.Work(life.JobPost, r.Interaction.ID, 0)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -54,7 +56,7 @@ func TestDelayIsBounded(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{math.MaxInt64: time.Hour, time.Minute: time.Minute, -1: firstBackoff} {
 		e := bridge.Errorf(bridge.CodeRateLimited, "later")
 		e.RetryAfter = given
-		if got := delayAfter(bridge.Job{Attempt: 1}, e); got != want {
+		if got := delayAfter(core.Job{Attempt: 1}, e); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}

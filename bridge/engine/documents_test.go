@@ -42,7 +42,7 @@ func TestPresence(t *testing.T) {
 		for session, want := range map[string][2]int{"s": {2, 1}, "": {1, 1}, "other": {2, 1}, "third": {1, 1}} {
 			count(session, want[0], want[1])
 		}
-		stored.Pass(t, bridge.PresenceTTL-time.Second)
+		stored.Pass(t, engine.PresenceTTL-time.Second)
 		join("s", "a", true)
 		stored.Pass(t, 2*time.Second)
 		count("s", 1, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // TestHostileClicks checks clicks that are forged, that come from elsewhere, that
@@ -53,7 +54,7 @@ type redraws struct {
 	n atomic.Int32
 }
 
-func (r *redraws) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (r *redraws) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	if m.Redraw != nil {
 		r.n.Add(1)
 	}

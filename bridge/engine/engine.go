@@ -146,7 +146,7 @@ func (e *Engine) Await(ctx context.Context, id bridge.ID) (*bridge.Record, error
 
 // AwaitThen is Await for a caller that has no goroutine for waiting. It returns
 // immediately. It calls then exactly once, on a separate goroutine.
-func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(core.Awaited)) {
 	e.reader.awaitThen(ctx, id, then)
 }
 
@@ -286,7 +286,7 @@ func (e *Engine) Answer(
 // reply to the person.
 func (e *Engine) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (bridge.Record, bridge.BallotResult, *bridge.Verdict, error) {
+) (bridge.Record, core.BallotResult, *bridge.Verdict, error) {
 	return e.Decisions.Conclude(ctx, actor, rec, r)
 }
 
@@ -303,7 +303,7 @@ func (e *Engine) CardGone(ctx context.Context, r bridge.Record, destination int)
 }
 
 // Work does a job and records the result.
-func (e *Engine) Work(ctx context.Context, j bridge.Job) error { return e.dispatcher.do(ctx, j) }
+func (e *Engine) Work(ctx context.Context, j core.Job) error { return e.dispatcher.do(ctx, j) }
 
 // Click implements Sink.
 func (e *Engine) Click(ctx context.Context, c bridge.Click) (bridge.Verdict, error) {

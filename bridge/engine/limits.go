@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // permit returns an error for a request that the agent may not send, and
@@ -50,7 +51,7 @@ func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling br
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil
 	}
-	d := Draft{Opening: bridge.Opening{Interaction: i, Response: left(i)}, Again: true}
+	d := Draft{Opening: life.Opening{Interaction: i, Response: left(i)}, Again: true}
 	err := op.seams.open(ctx, &d)
 	return bridge.Record{Interaction: i, State: bridge.StateCancelled, Response: d.Response}, err == nil && !d.Response.Stops(), err
 }

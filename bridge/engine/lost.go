@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -86,8 +87,8 @@ func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int)
 	}
 	again := first == ref.Message // a repeated report of the same deletion counts once
 	l.log.Warn("a pending card is gone", "id", i.ID, "destination", destination, "posted_again", again)
-	gone := bridge.Deleted{Destination: destination, Ref: ref, Again: again}
-	if _, err := l.records.Mark(ctx, i.ID, bridge.Mark{Deleted: &gone}); err != nil || again {
+	gone := life.Deleted{Destination: destination, Ref: ref, Again: again}
+	if _, err := l.records.Mark(ctx, i.ID, life.Mark{Deleted: &gone}); err != nil || again {
 		return err
 	}
 	return fail(ctx, l.records, i, r.Step, destination, reasonDeleted)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -52,7 +53,7 @@ func TestMentions(t *testing.T) {
 		r := o.store.Put(t, i)
 		r.Step = len(i.Steps)
 		o.store.Set(r)
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 0)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // Post opens a notice without asking the policy or the grants. The name
@@ -47,7 +48,7 @@ func (w *dispatcher) noticed(ctx context.Context, id bridge.ID) error {
 			return nil // the post job of that destination checks again
 		}
 	}
-	_, _, err = w.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "shown", Response: bridge.Response{
+	_, _, err = w.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "shown", Response: bridge.Response{
 		State: bridge.StateAnswered, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 	}})
 	return err

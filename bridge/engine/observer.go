@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // Watcher reports activities to the observer, if any.
@@ -18,7 +19,7 @@ func (w Watcher) Observe(a bridge.Activity) {
 }
 
 // Did reports the platform call of a job.
-func (w Watcher) Did(j bridge.Job, place string, r bridge.Record, began time.Time, err error) {
+func (w Watcher) Did(j core.Job, place string, r bridge.Record, began time.Time, err error) {
 	w.Observe(bridge.Activity{Name: string(j.Kind), Place: place, ID: r.Interaction.ID, Trace: r.Interaction.Trace, Began: began, Err: err})
 }
 

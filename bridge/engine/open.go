@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/proof"
 )
 
@@ -108,9 +109,9 @@ func (op *Openings) Reached(ctx context.Context, d *Draft) error {
 
 // opening returns the arguments for storing an interaction, without the
 // reachability.
-func opening(i bridge.Interaction, id bridge.Identity) bridge.Opening {
+func opening(i bridge.Interaction, id bridge.Identity) life.Opening {
 	i.RequestKey = id.Key
-	return bridge.Opening{Interaction: i, Identity: id}
+	return life.Opening{Interaction: i, Identity: id}
 }
 
 // store stores a request after the openers, with the digest of the content that a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 const (
@@ -48,7 +49,7 @@ func (w *dispatcher) run(ctx context.Context) {
 // keepJob renews the lease of a job until ctx ends. It stops the work if
 // another process has taken over the job, or may have done so because the last
 // successful renewal is one lease old.
-func (w *dispatcher) keepJob(ctx context.Context, stop func(), j bridge.Job) {
+func (w *dispatcher) keepJob(ctx context.Context, stop func(), j core.Job) {
 	ends := time.Now().Add(jobLease)
 	for bridge.Pause(ctx, min(jobRenew, time.Until(ends))) {
 		began := time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/tell"
@@ -192,14 +193,14 @@ func (v Review) amended(was bridge.Interaction) bridge.Interaction {
 
 // reroute replaces the steps of former routes, so that these steps add no one
 // to the new routes.
-func (v Review) reroute(a *bridge.Amendment, rec bridge.Record) {
+func (v Review) reroute(a *life.Amendment, rec bridge.Record) {
 	was := rec.Interaction
 	if slices.Equal(routeNames(v.Now), routeNames(was)) {
 		return
 	}
 	a.Interaction.Steps = append(slices.Clone(was.Steps[:min(rec.Step, len(was.Steps))]), v.Now.Steps...)
 	if len(v.Now.Steps) > 0 {
-		a.Then = a.Interaction.StepAt(rec.Step)
+		a.Then = life.StepAt(a.Interaction, rec.Step)
 	}
 }
 
@@ -222,7 +223,7 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 	}
 	t := e.notifier.Telling(ctx, rec, &next)
 	t.Widened(i)
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.Reminders("")}
+	a := life.Amendment{Expect: rec.Amended, Interaction: next, Reminders: t.Reminders("")}
 	v.reroute(&a, rec)
 	given := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool { return v.State != bridge.StateApproved })
 	e.notifier.Void(ctx, &a, rec, given, "the request now requires "+strings.Join(v.Stricter, ", "))
@@ -235,5 +236,5 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 
 // endByRule closes a pending request without a person. It reports whether that closed it.
 func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, bool, error) {
-	return e.records.Settle(ctx, bridge.Settlement{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
+	return e.records.Resolve(ctx, life.Resolution{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 }

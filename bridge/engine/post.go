@@ -7,11 +7,12 @@ import (
 	"context"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // post posts the card of a pending request. It does not post a card again that
 // an interrupted attempt has recorded.
-func (w *dispatcher) post(ctx context.Context, j bridge.Job) error {
+func (w *dispatcher) post(ctx context.Context, j core.Job) error {
 	r, err := w.records.Load(ctx, j.Interaction)
 	if err != nil {
 		return err

@@ -5,10 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/broker"
 )
+
+// PresenceTTL is the time that a front end counts as connected after its last
+// Join.
+const PresenceTTL = 30 * time.Second
 
 // Presence tracks the front ends of sessions in two indexes, sorted by the time
 // when each front end counts as disconnected: an index of all front ends, and
@@ -23,7 +26,7 @@ func presenceIndexes(session string) (all, able string) {
 	return "clients:" + session, "able:" + session
 }
 
-// Join records for bridge.PresenceTTL that a front end is connected, and whether it can
+// Join records for PresenceTTL that a front end is connected, and whether it can
 // answer.
 func (p Presence) Join(ctx context.Context, session, client string, enabled bool) error {
 	all, able := presenceIndexes(session)
@@ -36,7 +39,7 @@ func (p Presence) Join(ctx context.Context, session, client string, enabled bool
 		}
 		c.Unset = append(c.Unset, gone...)
 	}
-	m := broker.Member{Index: all, Name: client, At: now.Add(bridge.PresenceTTL), IndexTTL: 2 * bridge.PresenceTTL}
+	m := broker.Member{Index: all, Name: client, At: now.Add(PresenceTTL), IndexTTL: 2 * PresenceTTL}
 	c.Set = append(c.Set, m)
 	m.Index = able
 	if enabled {

@@ -7,6 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // callTTL is the time for which nod remembers the request of a call, to find
@@ -73,6 +74,6 @@ func (rn *runs) ran(ctx context.Context, agent, session, name string, how func(b
 	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
 		return true, nil // the card already shows it
 	}
-	_, err = rn.records.Mark(ctx, r.Interaction.ID, bridge.Mark{Completed: &done})
+	_, err = rn.records.Mark(ctx, r.Interaction.ID, life.Mark{Completed: &done})
 	return true, err
 }

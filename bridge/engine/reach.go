@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
@@ -23,7 +24,7 @@ type reach struct {
 // response undeliverable. If no one can be reached now, a request with
 // [bridge.Request.Now] is undeliverable too. For any other request, findPeople
 // makes the first step that asks more people due at once.
-func (w *reach) findPeople(ctx context.Context, o *bridge.Opening, now bool) error {
+func (w *reach) findPeople(ctx context.Context, o *life.Opening, now bool) error {
 	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)
 		return nil

@@ -34,8 +34,8 @@ func (re *reader) get(ctx context.Context, id bridge.ID) (bridge.Record, error) 
 }
 
 // awaitThen implements Engine.AwaitThen.
-func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
-	re.records.AwaitThen(ctx, id, func(result bridge.Awaited) {
+func (re *reader) awaitThen(ctx context.Context, id bridge.ID, then func(core.Awaited)) {
+	re.records.AwaitThen(ctx, id, func(result core.Awaited) {
 		then(func() (*bridge.Record, error) {
 			r, err := result()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 func onAPI(who string) bridge.Actor {
@@ -192,12 +193,12 @@ type meddler struct {
 	first func()
 }
 
-func (m *meddler) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
+func (m *meddler) Resolve(ctx context.Context, s life.Resolution, also ...core.Also) (bridge.Record, bool, error) {
 	m.meddle()
-	return m.Port.Settle(ctx, s, also...)
+	return m.Port.Resolve(ctx, s, also...)
 }
 
-func (m *meddler) Vote(ctx context.Context, b bridge.Ballot, also ...core.Also) (bridge.Record, bridge.BallotResult, error) {
+func (m *meddler) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (bridge.Record, core.BallotResult, error) {
 	m.meddle()
 	return m.Port.Vote(ctx, b, also...)
 }

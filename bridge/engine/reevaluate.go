@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/words"
 )
@@ -79,7 +80,7 @@ func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Res
 	if !i.Counted() || r.State != bridge.StateApproved {
 		return rec, nil
 	}
-	a := bridge.Amendment{Expect: rec.Amended, Interaction: i}
+	a := life.Amendment{Expect: rec.Amended, Interaction: i}
 	lost := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool {
 		return v.State != bridge.StateApproved || s.holdsVote(ctx, i, v)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
@@ -206,7 +207,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 		return bridge.Record{}, err
 	}
 	if !rec.State.Final() {
-		return rd.records.Mark(ctx, id, bridge.Mark{Queued: time.Duration(hold)})
+		return rd.records.Mark(ctx, id, life.Mark{Queued: time.Duration(hold)})
 	}
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is already closed: %s", id, rec.State)
@@ -241,11 +242,11 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is still pending", id).WithHint("wait for its response, or cancel it")
 	default: // the tool has ended and does not get the late answer
 		i := rec.Interaction
-		if _, _, err := rd.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "completed", Response: bridge.Response{
+		if _, _, err := rd.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "completed", Response: bridge.Response{
 			State: bridge.StateExpired, Reason: "no one answered in time", Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: i.Digest,
 		}}); err != nil {
 			return bridge.Record{}, err
 		}
 	}
-	return rd.records.Mark(ctx, id, bridge.Mark{Completed: &c})
+	return rd.records.Mark(ctx, id, life.Mark{Completed: &c})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 const (
@@ -41,8 +42,8 @@ func transient(err error) bool {
 }
 
 // failed retries or gives up a job that failed with cause.
-func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) error {
-	if j.Kind == bridge.JobPost || j.Kind == bridge.JobEdit {
+func (w *dispatcher) failed(ctx context.Context, j core.Job, cause error) error {
+	if j.Kind == life.JobPost || j.Kind == life.JobEdit {
 		return w.cardFailed(ctx, j, cause)
 	}
 	if transient(cause) && (j.Attempt < otherAttempts || bridge.ErrorCode(cause) == bridge.CodeRateLimited) {
@@ -61,7 +62,7 @@ func (w *dispatcher) failed(ctx context.Context, j bridge.Job, cause error) erro
 // card that shows its request is retried without limit, because its buttons
 // would stay. Any other card is retried only as long as the request can be
 // answered there.
-func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) error {
+func (w *dispatcher) cardFailed(ctx context.Context, j core.Job, cause error) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound { // the record has expired
 		return w.outbox.Bury(ctx, j, w.redactor.Text(cause.Error()))
@@ -73,7 +74,7 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 		return w.giveUp(ctx, j, r, cause)
 	}
 	delay := delayAfter(j, cause)
-	if r.State.Final() || j.Kind == bridge.JobEdit && Shows(r, j.Destination) {
+	if r.State.Final() || j.Kind == life.JobEdit && Shows(r, j.Destination) {
 		return w.again(ctx, j, delay, cause)
 	}
 	left, last := timeFor(r.Interaction)
@@ -92,7 +93,7 @@ func (w *dispatcher) cardFailed(ctx context.Context, j bridge.Job, cause error) 
 // withholds reports whether nod should draw a card without the text of its
 // request after the complete card could not be drawn. A card that already shows
 // a pending request stays.
-func withholds(j bridge.Job, r bridge.Record, err error) bool {
+func withholds(j core.Job, r bridge.Record, err error) bool {
 	if r.Interaction.Kind == bridge.KindNotice || madeProgress(err) || !r.State.Final() && Shows(r, j.Destination) {
 		return false
 	}
@@ -126,7 +127,7 @@ func named(cause error) time.Duration {
 
 // again retries a job. The attempt counts unless it could not start yet, or has
 // sent a part.
-func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duration, cause error) error {
+func (w *dispatcher) again(ctx context.Context, j core.Job, delay time.Duration, cause error) error {
 	switch {
 	case errors.Is(cause, bridge.ErrPaced):
 		return w.outbox.Retry(ctx, j, delay, "")
@@ -138,7 +139,7 @@ func (w *dispatcher) again(ctx context.Context, j bridge.Job, delay time.Duratio
 }
 
 // delayAfter returns the delay before a job that failed with cause is retried.
-func delayAfter(j bridge.Job, cause error) time.Duration {
+func delayAfter(j core.Job, cause error) time.Duration {
 	pe, known := errors.AsType[*bridge.Error](cause)
 	if errors.Is(cause, bridge.ErrPaced) {
 		delay := jobRenew
@@ -158,15 +159,15 @@ func delayAfter(j bridge.Job, cause error) time.Duration {
 }
 
 // late records a delay of a card that is long enough for people to notice.
-func (w *dispatcher) late(ctx context.Context, j bridge.Job, r bridge.Record, delay time.Duration, cause error) error {
+func (w *dispatcher) late(ctx context.Context, j core.Job, r bridge.Record, delay time.Duration, cause error) error {
 	if pe, ok := errors.AsType[*bridge.Error](cause); ok && errors.Is(cause, bridge.ErrPaced) {
 		delay = pe.RetryAfter
 	}
 	if Shows(r, j.Destination) || time.Since(r.Interaction.Created)+delay < lateAfter {
 		return nil
 	}
-	late := bridge.Late{Destination: j.Destination, Delay: delay}
-	_, err := w.records.Mark(ctx, j.Interaction, bridge.Mark{Late: &late})
+	late := life.Late{Destination: j.Destination, Delay: delay}
+	_, err := w.records.Mark(ctx, j.Interaction, life.Mark{Late: &late})
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
 	}
@@ -181,16 +182,16 @@ func refused(err error) bool {
 
 // giveUp ends a job that cannot succeed. A pending card without its message is
 // posted again. An outcome that cannot be drawn is sent as a reply.
-func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, cause error) error {
+func (w *dispatcher) giveUp(ctx context.Context, j core.Job, r bridge.Record, cause error) error {
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
 	gone := errors.Is(cause, bridge.ErrDeleted) || errors.Is(cause, bridge.ErrClosed) && !r.State.Final()
-	if j.Kind == bridge.JobEdit && gone {
+	if j.Kind == life.JobEdit && gone {
 		if err := w.lost.found(ctx, r, j.Destination); err != nil {
 			return err
 		}
 		return w.outbox.Finish(ctx, j)
 	}
-	if j.Kind == bridge.JobEdit && r.State.Final() {
+	if j.Kind == life.JobEdit && r.State.Final() {
 		if err := w.lost.tell(ctx, r, j.Destination); err != nil {
 			w.log.Error("outcome not shown", "id", j.Interaction, "destination", j.Destination, "error", err)
 		}
@@ -202,9 +203,9 @@ func (w *dispatcher) giveUp(ctx context.Context, j bridge.Job, r bridge.Record, 
 }
 
 // recordOf returns the record that the message of a job shows.
-func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record, error) {
+func (w *dispatcher) recordOf(ctx context.Context, j core.Job) (bridge.Record, error) {
 	r, err := w.records.Load(ctx, j.Interaction)
-	if err == nil && j.Kind == bridge.JobEdit && r.Next != "" {
+	if err == nil && j.Kind == life.JobEdit && r.Next != "" {
 		r, err = w.cards.head(ctx, r)
 	}
 	return r, err
@@ -212,8 +213,8 @@ func (w *dispatcher) recordOf(ctx context.Context, j bridge.Job) (bridge.Record,
 
 // fail records a failed destination. A message that has already shown its
 // request in full does not count as a failure.
-func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, reason string) error {
-	if j.Kind == bridge.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
+func (w *dispatcher) fail(ctx context.Context, j core.Job, r bridge.Record, reason string) error {
+	if j.Kind == life.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
 		return nil
 	}
 	if err := fail(ctx, w.records, r.Interaction, r.Step, j.Destination, reason); err != nil {
@@ -227,9 +228,9 @@ func (w *dispatcher) fail(ctx context.Context, j bridge.Job, r bridge.Record, re
 
 // fail records that no card can appear at a destination.
 func fail(ctx context.Context, records core.Interactions, i bridge.Interaction, step, destination int, reason string) error {
-	failed := bridge.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
+	failed := life.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
 		slices.ContainsFunc(i.Steps[min(step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
-	_, err := records.Mark(ctx, i.ID, bridge.Mark{Failed: &failed})
+	_, err := records.Mark(ctx, i.ID, life.Mark{Failed: &failed})
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -33,7 +34,7 @@ type Opener struct {
 
 // Draft is a request that nod is about to open.
 type Draft struct {
-	bridge.Opening
+	life.Opening
 	Ruling bridge.Ruling
 	// If holds the versions of the documents on which the opening depends. If a
 	// document has another version when the request is stored, the openers are
@@ -69,13 +70,13 @@ type Resolver struct {
 
 // A Worker does jobs of one kind. The engine itself draws cards.
 type Worker struct {
-	Kind bridge.JobKind
+	Kind life.JobKind
 	// Work does a job. It returns nil if the job is done, Later if it is due
 	// again, and Hopeless if it must not be repeated. The engine handles other
 	// errors.
-	Work func(context.Context, bridge.Job) error
+	Work func(context.Context, core.Job) error
 	// GaveUp is called before a job is given up. It may be nil.
-	GaveUp func(ctx context.Context, j bridge.Job, why string) error
+	GaveUp func(ctx context.Context, j core.Job, why string) error
 }
 
 // A Shower adds content to cards.
@@ -183,7 +184,7 @@ func (s *Seams) repeated(ctx context.Context, r bridge.Record) error {
 
 // worker returns the worker for a kind of job, or nil if no worker does such
 // jobs.
-func (s *Seams) worker(kind bridge.JobKind) *Worker {
+func (s *Seams) worker(kind life.JobKind) *Worker {
 	for n := range s.Workers {
 		if s.Workers[n].Kind == kind {
 			return &s.Workers[n]

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // concludeTries is the maximum number of checks of a decision if the request is
@@ -21,7 +23,7 @@ const concludeTries = 5
 // reply to the person.
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
-) (got bridge.Record, result bridge.BallotResult, refusal *bridge.Verdict, err error) {
+) (got bridge.Record, result core.BallotResult, refusal *bridge.Verdict, err error) {
 	d := Decision{actor, rec, r, rec.Interaction.Terms}
 	for range concludeTries {
 		if refusal, err = checked(ctx, s.seams.Decisions, &d); refusal != nil {
@@ -60,19 +62,19 @@ func (d *Decision) decides() bool {
 
 // settle records the response of a person: as a vote if the approval counts votes,
 // and as the decision otherwise. After a decision, the resolvers follow up.
-func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, result bridge.BallotResult, err error) {
+func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, result core.BallotResult, err error) {
 	i, r := d.Record.Interaction, stamped(d.Actor, d.Record.Interaction, d.Response)
 	if i.Kind == bridge.KindApproval && i.Counted() {
 		got, result, err = s.vote(ctx, d.Actor, d.Record, r)
 	} else {
 		won := false
-		result = bridge.BallotLate
-		got, won, err = s.records.Settle(ctx, bridge.Settlement{ID: i.ID, Response: r, Nonce: nonce(d.Actor, r), Expect: &d.Record.Amended}, s.seams.also)
+		result = core.BallotLate
+		got, won, err = s.records.Resolve(ctx, life.Resolution{ID: i.ID, Response: r, Nonce: nonce(d.Actor, r), Expect: &d.Record.Amended}, s.seams.also)
 		if won {
-			result = bridge.BallotDecided
+			result = core.BallotDecided
 		}
 	}
-	if err != nil || result != bridge.BallotDecided {
+	if err != nil || result != core.BallotDecided {
 		return got, result, err
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", d.Actor.Platform, "user", d.Actor.User)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/bridge/proof"
@@ -325,7 +326,7 @@ func TestProofOnce(t *testing.T) {
 // stopped is a store whose daemon stops before any outcome is stored.
 type stopped struct{ core.Port }
 
-func (s stopped) Settle(context.Context, bridge.Settlement, ...core.Also) (bridge.Record, bool, error) {
+func (s stopped) Resolve(context.Context, life.Resolution, ...core.Also) (bridge.Record, bool, error) {
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon stopped")
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 )
 
@@ -19,7 +18,7 @@ type failing struct {
 }
 
 // Expire implements core.Interactions.
-func (f *failing) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
+func (f *failing) Expire(context.Context, int) ([]core.Expiry, bool, error) {
 	f.calls++
 	return nil, true, errors.New("redis refuses")
 }

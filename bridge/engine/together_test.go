@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -20,7 +21,7 @@ type opens struct {
 	first func()
 }
 
-func (o *opens) Open(ctx context.Context, x bridge.Opening, on ...broker.Version) (bridge.Record, bool, error) {
+func (o *opens) Open(ctx context.Context, x life.Opening, on ...broker.Version) (bridge.Record, bool, error) {
 	if f := o.first; f != nil {
 		o.first = nil
 		f()
@@ -57,7 +58,7 @@ type settles struct {
 	before, last func()
 }
 
-func (o *settles) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
+func (o *settles) Resolve(ctx context.Context, s life.Resolution, also ...core.Also) (bridge.Record, bool, error) {
 	if strings.HasPrefix(s.Nonce, o.prefix) {
 		o.before()
 		also = append(also, func(context.Context, bridge.Record) (broker.Change, error) {
@@ -65,7 +66,7 @@ func (o *settles) Settle(ctx context.Context, s bridge.Settlement, also ...core.
 			return broker.Change{}, nil
 		})
 	}
-	return o.Port.Settle(ctx, s, also...)
+	return o.Port.Resolve(ctx, s, also...)
 }
 
 // TestRevokedDuringRelease checks that a new grant approves the pending requests that it
@@ -178,7 +179,7 @@ func TestApprovedBeforeRule(t *testing.T) {
 	id := w.open(agentCI, shell("make x")).Interaction.ID
 	card := w.drawn(id, "C1")
 	w.between = &settles{w.store, "rule", func() {
-		if _, won, err := w.store.Settle(t.Context(), stored.Yes(id, "U-bo")); !won || err != nil {
+		if _, won, err := w.store.Resolve(t.Context(), stored.Yes(id, "U-bo")); !won || err != nil {
 			t.Errorf("approved: %t, %v", won, err)
 		}
 	}, func() {}}
@@ -192,8 +193,8 @@ func TestApprovedBeforeRule(t *testing.T) {
 // dying is the store of a daemon that ends right after it has stored a decision.
 type dying struct{ core.Port }
 
-func (d dying) Settle(ctx context.Context, s bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
-	if _, _, err := d.Port.Settle(ctx, s, also...); err != nil {
+func (d dying) Resolve(ctx context.Context, s life.Resolution, also ...core.Also) (bridge.Record, bool, error) {
+	if _, _, err := d.Port.Resolve(ctx, s, also...); err != nil {
 		return bridge.Record{}, false, err
 	}
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon ended")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
@@ -119,7 +120,7 @@ func TestOpenedTells(t *testing.T) {
 				x.set(s, &i)
 			}
 			had := len(i.Destinations)
-			opening := bridge.Opening{Interaction: i}
+			opening := life.Opening{Interaction: i}
 			if err := o.reach.findPeople(t.Context(), &opening, false); err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +186,7 @@ func TestCardGivenUp(t *testing.T) {
 		o.store.Set(r)
 		o.store.Due = time.Hour
 		o.dispatcher.platforms["phone"].(fake.Talker).Errs = []error{bridge.Errorf(bridge.CodeForbidden, "dee has not started the bot")}
-		if err := o.dispatcher.do(t.Context(), o.store.Work(bridge.JobPost, r.Interaction.ID, 1)); err != nil {
+		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, 1)); err != nil {
 			t.Fatal(err)
 		}
 		after := o.store.Get(r.Interaction.ID)

@@ -7,11 +7,12 @@ import (
 	"context"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 )
 
 // update brings a message up to date. A message that a follow-up took over
 // shows the last follow-up.
-func (w *dispatcher) update(ctx context.Context, j bridge.Job) error {
+func (w *dispatcher) update(ctx context.Context, j core.Job) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil // the record has expired

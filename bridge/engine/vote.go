@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // vote records a decision as a vote. It returns the updated record.
-func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, bridge.BallotResult, error) {
+func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, core.BallotResult, error) {
 	i := rec.Interaction
 	b := s.ballot(ctx, rec, actor, r)
 	b.Expect = &rec.Amended
@@ -23,9 +25,9 @@ func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Rec
 // ballot returns the vote of an actor for a response. A denial needs no lookup
 // of people. An approval counts at least toward the slots of an earlier
 // approval by the same person.
-func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) bridge.Ballot {
+func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) life.Ballot {
 	i := rec.Interaction
-	b := bridge.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
+	b := life.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
 		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Content: i.Content,
 		Assurance: r.Assurance, Assertion: r.Assertion,
 	}}

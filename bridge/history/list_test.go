@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -72,7 +73,7 @@ func TestListPages(t *testing.T) {
 			r := stored.Open(t, b, nil)
 			all[r.Interaction.ID] = true
 			if n%2 == 0 {
-				if _, _, err := b.Settle(t.Context(), stored.Yes(r.Interaction.ID, "U")); err != nil {
+				if _, _, err := b.Resolve(t.Context(), stored.Yes(r.Interaction.ID, "U")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -166,7 +167,7 @@ func TestHistory(t *testing.T) {
 		}
 		all = append(all, place{now.UnixMilli(), o.Interaction.ID})
 		if n%2 == 0 {
-			stored.Must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, bridge.Mark{Joined: true}))
+			stored.Must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, life.Mark{Joined: true}))
 		}
 	}
 	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.id, a.id)) })

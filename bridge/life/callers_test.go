@@ -14,7 +14,7 @@ func TestUnnamedCallers(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
-	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now, retention)
+	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now, retention)
 	const callers = 1000 // and the one that opened it
 	caller := life.Caller{Name: bridge.Anyone}
 	for range callers {
@@ -51,7 +51,7 @@ func TestLeaveDeferred(t *testing.T) {
 	} {
 		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
 		i.OnTimeout, i.Hold = bridge.OnTimeoutPending, bridge.Duration(time.Hour)
-		turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now.Add(c.left), retention)
+		turn := opened(t, life.Opening{Interaction: i}, now).Begin(now.Add(c.left), retention)
 		turn.Leave(life.Caller{Name: bridge.Anyone}, c.cut, false, bridge.Response{State: bridge.StateCancelled})
 		if turn.Life.State != c.want {
 			t.Errorf("%s: it is %q, want %q", name, turn.Life.State, c.want)

@@ -11,9 +11,9 @@ import (
 )
 
 // opened returns the documents of an opening, as a store has them.
-func opened(t *testing.T, o bridge.Opening, now time.Time) *life.Docs {
+func opened(t *testing.T, o life.Opening, now time.Time) *life.Docs {
 	t.Helper()
-	out, err := life.Open(&life.Opening{Opening: o}, now, retention)
+	out, err := life.Open(&o, now, retention)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +37,13 @@ func TestDeadlineComesFirst(t *testing.T) {
 	yes := bridge.Response{State: bridge.StateApproved, Actor: &actor, Annotations: map[string]bridge.Annotation{}}
 	for name, rule := range map[string]func(*life.Turn){
 		"the sweep": func(t *life.Turn) { t.Expire() },
-		"an answer": func(t *life.Turn) { t.Resolve(bridge.Settlement{ID: t.ID, Nonce: "n", Response: yes}) },
+		"an answer": func(t *life.Turn) { t.Resolve(life.Resolution{ID: t.ID, Nonce: "n", Response: yes}) },
 		"a vote": func(t *life.Turn) {
-			t.Vote(bridge.Ballot{ID: t.ID, Nonce: "n", Response: yes, Vote: bridge.Vote{Actor: actor, State: yes.State}})
+			t.Vote(life.Ballot{ID: t.ID, Nonce: "n", Response: yes, Vote: bridge.Vote{Actor: actor, State: yes.State}})
 		},
-		"a deferral":                 func(t *life.Turn) { t.Mark(bridge.Mark{Queued: time.Hour}) },
-		"an amendment":               func(t *life.Turn) { t.Mark(bridge.Mark{Amended: &bridge.Amendment{Interaction: t.Body}}) },
-		"the last destination fails": func(t *life.Turn) { t.Mark(bridge.Mark{Failed: &bridge.Failed{Reason: "gone"}}) },
+		"a deferral":                 func(t *life.Turn) { t.Mark(life.Mark{Queued: time.Hour}) },
+		"an amendment":               func(t *life.Turn) { t.Mark(life.Mark{Amended: &life.Amendment{Interaction: t.Body}}) },
+		"the last destination fails": func(t *life.Turn) { t.Mark(life.Mark{Failed: &life.Failed{Reason: "gone"}}) },
 	} {
 		for onTimeout, end := range map[bridge.OnTimeout]bridge.State{
 			bridge.OnTimeoutDeny: bridge.StateDenied, bridge.OnTimeoutExpire: bridge.StateExpired, bridge.OnTimeoutPending: bridge.StatePending,
@@ -57,7 +57,7 @@ func TestDeadlineComesFirst(t *testing.T) {
 					Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
 				}
 				i.Hold, i.OnTimeout = bridge.Duration(time.Hour), onTimeout
-				d := opened(t, bridge.Opening{Interaction: i}, now)
+				d := opened(t, life.Opening{Interaction: i}, now)
 				turn := d.Begin(i.Deadline.Add(20*time.Millisecond), retention)
 				rule(turn)
 				if end == bridge.StatePending {
@@ -100,7 +100,7 @@ func TestTimeoutResponse(t *testing.T) {
 	} {
 		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: c.ask, Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
 		i.Hold = bridge.Duration(time.Hour)
-		d := opened(t, bridge.Opening{Interaction: i, Queued: c.deferred}, now)
+		d := opened(t, life.Opening{Interaction: i, Queued: c.deferred}, now)
 		turn := d.Begin(d.Life.Deadline, retention)
 		turn.Expire()
 		r := turn.Life.Response
@@ -131,9 +131,9 @@ func TestResolvedAt(t *testing.T) {
 		"a failover lost it":   {"receipt", nil, signed},
 		"both have signed":     {"receipt", &bridge.Assertion{}, signed},
 	} {
-		turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(resolved, retention)
+		turn := opened(t, life.Opening{Interaction: i}, now).Begin(resolved, retention)
 		yes := bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}, At: signed, Assertion: c.by}
-		turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: yes, Receipt: c.receipt})
+		turn.Resolve(life.Resolution{ID: i.ID, Nonce: "n", Response: yes, Receipt: c.receipt})
 		if r := turn.Life.Response; r == nil || !r.At.Equal(c.want) {
 			t.Errorf("%s: %+v, want the time %s", name, r, c.want)
 		}
@@ -150,7 +150,7 @@ func TestSessionKeepsLongest(t *testing.T) {
 		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
 	}
 	i.OnTimeout, i.Hold = bridge.OnTimeoutPending, bridge.Duration(bridge.MaxTimeout)
-	out, err := life.Open(&life.Opening{Opening: bridge.Opening{Interaction: i}}, now, retention)
+	out, err := life.Open(&life.Opening{Interaction: i}, now, retention)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestSessionKeepsLongest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(i.Deadline, retention)
+	turn := opened(t, life.Opening{Interaction: i}, now).Begin(i.Deadline, retention)
 	turn.Expire()
 	n := slices.IndexFunc(c.Set, func(m broker.Member) bool { return m.Index == life.SessionIndex("ci", "s") })
 	if n < 0 || now.Add(c.Set[n].IndexTTL).Before(turn.Life.KeptUntil) {
@@ -176,8 +176,8 @@ func TestGuardedCards(t *testing.T) {
 		Placement: bridge.Placement{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}, {Platform: "chat", Channel: "D"}}},
 		Schedule:  bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
 	}
-	turn := opened(t, bridge.Opening{Interaction: i}, now).Begin(now.Add(time.Second), retention)
-	turn.Resolve(bridge.Settlement{ID: i.ID, Nonce: "n", Response: bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}}})
+	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now.Add(time.Second), retention)
+	turn.Resolve(life.Resolution{ID: i.ID, Nonce: "n", Response: bridge.Response{State: bridge.StateApproved, Actor: &bridge.Actor{Platform: "chat", User: "U"}}})
 	c, err := turn.Change()
 	if err != nil {
 		t.Fatal(err)

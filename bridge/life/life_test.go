@@ -92,8 +92,8 @@ func (w *world) opening() *life.Opening {
 	if w.chance(3) {
 		i.Webhooks = []string{"w"}
 	}
-	o := bridge.Opening{
-		Interaction: i, MaxPending: 3 * w.pick("limited", 2), FrontEnds: w.chance(3),
+	o := &life.Opening{
+		Interaction: i, Node: "n", MaxPending: 3 * w.pick("limited", 2), FrontEnds: w.chance(3),
 		Superseded: bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}},
 	}
 	switch {
@@ -102,7 +102,7 @@ func (w *world) opening() *life.Opening {
 	case w.chance(8):
 		o.Response = &bridge.Response{State: bridge.StateDenied, Annotations: map[string]bridge.Annotation{}}
 	}
-	return &life.Opening{Opening: o, Node: "n"}
+	return o
 }
 
 // open opens an interaction, which may follow another one.
@@ -193,25 +193,25 @@ func (w *world) rule(t *life.Turn) string {
 	nonce := fmt.Sprint(w.pick("nonce", 1000))
 	here := len(t.Body.Destinations) > 0
 	ref := bridge.MessageRef{Channel: "C", Message: fmt.Sprint(w.pick("message", 3))}
-	marks := map[string]bridge.Mark{
+	marks := map[string]life.Mark{
 		"queued": {Queued: time.Duration(1+w.pick("hold", 100)) * time.Minute}, "completed": {Completed: &bridge.Completion{Result: "x"}},
 		"joined": {Joined: true, Caller: "c"}, "caller": {Caller: "c"}, "refresh": {Refresh: new(time.Duration)},
 		"amended": {Amended: w.amendment(t)},
 	}
 	if here {
 		n := at()
-		marks["posted"] = bridge.Mark{Posted: &bridge.Posted{Destination: n, Ref: ref, Revision: t.Life.Revision - int64(w.pick("behind", 2)), Content: "c", Look: time.Hour}}
-		marks["failed"] = bridge.Mark{Failed: &bridge.Failed{Destination: n, Reason: "gone", Later: w.chance(4)}}
-		marks["late"] = bridge.Mark{Late: &bridge.Late{Destination: n, Delay: time.Minute}}
-		marks["redraw"] = bridge.Mark{Redraw: &n}
-		marks["part"] = bridge.Mark{Part: &bridge.Part{Destination: n, Content: "c", N: w.pick("part", 2), Ref: ref}}
-		marks["shown"] = bridge.Mark{Shown: &bridge.Shown{Destination: n, Content: "c"}}
-		marks["deleted"] = bridge.Mark{Deleted: &bridge.Deleted{Destination: n, Ref: ref, Again: w.chance(2)}}
+		marks["posted"] = life.Mark{Posted: &life.Posted{Destination: n, Ref: ref, Revision: t.Life.Revision - int64(w.pick("behind", 2)), Content: "c", Look: time.Hour}}
+		marks["failed"] = life.Mark{Failed: &life.Failed{Destination: n, Reason: "gone", Later: w.chance(4)}}
+		marks["late"] = life.Mark{Late: &life.Late{Destination: n, Delay: time.Minute}}
+		marks["redraw"] = life.Mark{Redraw: &n}
+		marks["part"] = life.Mark{Part: &life.Part{Destination: n, Content: "c", N: w.pick("part", 2), Ref: ref}}
+		marks["shown"] = life.Mark{Shown: &life.Shown{Destination: n, Content: "c"}}
+		marks["deleted"] = life.Mark{Deleted: &life.Deleted{Destination: n, Ref: ref, Again: w.chance(2)}}
 	}
 	rules := map[string]func(){
-		"resolve": func() { t.Resolve(bridge.Settlement{ID: t.ID, Nonce: nonce, Response: resp}) },
+		"resolve": func() { t.Resolve(life.Resolution{ID: t.ID, Nonce: nonce, Response: resp}) },
 		"vote": func() {
-			t.Vote(bridge.Ballot{ID: t.ID, Nonce: nonce, Response: resp, Vote: bridge.Vote{Actor: actor, State: resp.State, At: w.now}})
+			t.Vote(life.Ballot{ID: t.ID, Nonce: nonce, Response: resp, Vote: bridge.Vote{Actor: actor, State: resp.State, At: w.now}})
 		},
 		"expire": func() { t.Expire() }, "send": func() { t.Send() }, "take": func() { t.Take("c") }, "leave": func() {
 			t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2), bridge.Response{State: bridge.StateCancelled})
@@ -248,14 +248,14 @@ func sorted(names []string) []string {
 }
 
 // amendment returns a random amendment.
-func (w *world) amendment(t *life.Turn) *bridge.Amendment {
-	a := &bridge.Amendment{Expect: t.Life.Amended - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
+func (w *world) amendment(t *life.Turn) *life.Amendment {
+	a := &life.Amendment{Expect: t.Life.Amended - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
 	a.Interaction.Terms++
 	if w.chance(2) {
 		a.Void = []string{"p0"}
 	}
 	if w.chance(2) {
-		a.Then = &bridge.NextStep{Index: w.pick("step", len(t.Body.Steps)+1), In: time.Duration(w.pick("in", 10)) * time.Minute}
+		a.Then = &life.NextStep{Index: w.pick("step", len(t.Body.Steps)+1), In: time.Duration(w.pick("in", 10)) * time.Minute}
 	}
 	if w.chance(2) && len(t.Body.Destinations) > 0 {
 		a.Reminders, a.Delay = []bridge.Reminder{{Text: "x"}}, time.Minute
@@ -420,7 +420,7 @@ func (w *world) checkJobs(c broker.Change) {
 		if !ok {
 			w.Fatalf("the job %s is of nothing", j.Name)
 		}
-		if kind == bridge.JobStep && (d.Life.State != "" && d.Life.Nonce != "open" || !j.Exact || index >= len(d.Body.Steps) || j.Due.Before(w.now.Add(-time.Second))) {
+		if kind == life.JobStep && (d.Life.State != "" && d.Life.Nonce != "open" || !j.Exact || index >= len(d.Body.Steps) || j.Due.Before(w.now.Add(-time.Second))) {
 			w.Fatalf("the step %+v of %+v", j, d.Life)
 		}
 	}

@@ -7,9 +7,31 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
+// Mark is one event of an interaction. Exactly one field other than Caller is
+// set.
+type Mark struct {
+	Posted    *Posted
+	Failed    *Failed
+	Queued    time.Duration // deferred: the time for which the interaction stays open; positive
+	Completed *bridge.Completion
+	Joined    bool // an identical request shares the answer
+	// Caller waits for the interaction as well; see Abandon of package core. It can be set
+	// together with Joined.
+	Caller  string
+	Amended *Amendment
+	Late    *Late
+	Redraw  *int // destination whose message must be updated
+	// Refresh is the delay after which all messages must be updated. It does
+	// not postpone an earlier update.
+	Refresh *time.Duration
+	Part    *Part
+	Shown   *Shown
+	Deleted *Deleted
+}
+
 // Mark records an event other than an answer. Only one such event resolves the
 // interaction: the failure of the last destination makes it undeliverable.
-func (t *Turn) Mark(m bridge.Mark) Verdict {
+func (t *Turn) Mark(m Mark) Verdict {
 	switch {
 	case m.Posted != nil:
 		return t.posted(*m.Posted)
@@ -40,8 +62,22 @@ func (t *Turn) Mark(m bridge.Mark) Verdict {
 	return Done
 }
 
+// Posted records a posted message. If the message is already out of date, an
+// edit job is stored in the same step.
+type Posted struct {
+	Destination int
+	Ref         bridge.MessageRef
+	Revision    int64 // revision of the record that was shown
+	// Content identifies the text that the message shows in full; see
+	// [bridge.View.Content]. It is empty if the message does not show everything.
+	Content string
+	// Look is the time after which nod updates the message again, even if it is
+	// up to date, to find out whether it still exists. Zero means never.
+	Look time.Duration
+}
+
 // posted records a posted message.
-func (t *Turn) posted(p bridge.Posted) Verdict {
+func (t *Turn) posted(p Posted) Verdict {
 	had, was := t.Cards[p.Destination].Message, t.Cards[p.Destination].Shown
 	same := had != nil && *had == p.Ref
 	if same && (p.Content == "" || p.Content == was) {
@@ -70,9 +106,18 @@ func (t *Turn) posted(p bridge.Posted) Verdict {
 	return Done
 }
 
+// Failed records that nod gave up on a destination. If no destination is left,
+// the interaction becomes undeliverable in the same step. If Later is set, it
+// will be shown elsewhere and stays open.
+type Failed struct {
+	Destination int
+	Reason      string
+	Later       bool
+}
+
 // failed records that nod gave up on a destination, unless a message there shows
 // this interaction. A message that still shows an earlier round does not count.
-func (t *Turn) failed(f bridge.Failed) Verdict {
+func (t *Turn) failed(f Failed) Verdict {
 	pending := t.due()
 	c := t.Cards[f.Destination]
 	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
@@ -94,8 +139,16 @@ func (t *Turn) failed(f bridge.Failed) Verdict {
 	return Done
 }
 
+// Part records that one more part was sent.
+type Part struct {
+	Destination int
+	Content     string
+	N           int // number of parts that were recorded earlier
+	Ref         bridge.MessageRef
+}
+
 // part records that a part of a long text was sent.
-func (t *Turn) part(p bridge.Part) Verdict {
+func (t *Turn) part(p Part) Verdict {
 	var s bridge.Sending
 	if had := t.Cards[p.Destination].Sending; had != nil && had.Content == p.Content {
 		s = *had
@@ -112,8 +165,16 @@ func (t *Turn) part(p bridge.Part) Verdict {
 	return Done
 }
 
+// Deleted records that a posted message no longer exists. It has no effect if
+// the destination has another message in the meantime.
+type Deleted struct {
+	Destination int
+	Ref         bridge.MessageRef
+	Again       bool // post the card again while the interaction is pending
+}
+
 // deleted records that a message no longer exists.
-func (t *Turn) deleted(d bridge.Deleted) Verdict {
+func (t *Turn) deleted(d Deleted) Verdict {
 	had := t.Cards[d.Destination].Message
 	if had == nil || *had != d.Ref {
 		return Kept
@@ -125,6 +186,19 @@ func (t *Turn) deleted(d bridge.Deleted) Verdict {
 	return Done
 }
 
+// Late records that a card cannot be posted yet: its platform limits the rate, is
+// unreachable or is down.
+type Late struct {
+	Destination int
+	Delay       time.Duration // from now
+}
+
+// Shown records that a destination shows a content in full.
+type Shown struct {
+	Destination int
+	Content     string
+}
+
 // completed records the result of the agent's tool.
 func (t *Turn) completed(c bridge.Completion) Verdict {
 	if t.Life.Completion != nil {
@@ -132,161 +206,6 @@ func (t *Turn) completed(c bridge.Completion) Verdict {
 	}
 	t.Life.Completion = &c
 	t.event(bridge.EventCompleted, t.state(), data(&c))
-	t.bump()
-	t.editAll(0)
-	return Done
-}
-
-// Deliver records that the agent has received the response.
-func (t *Turn) Deliver() Verdict {
-	if !t.Life.Delivered.IsZero() {
-		return Kept
-	}
-	t.Life.Delivered = t.now
-	t.event(bridge.EventDelivered, t.state(), "")
-	t.change.Urgent = true
-	t.bump()
-	t.editAll(0)
-	return Done
-}
-
-// Take records the caller that gets the approvals of a message, in the first
-// interaction of the message. The first caller wins.
-func (t *Turn) Take(caller string) Verdict {
-	switch t.Life.Taker {
-	case "":
-		t.Life.Taker, t.lives = caller, true
-		t.change.Urgent, t.change.Replicated = true, true
-		return Done
-	case caller:
-		return Kept
-	}
-	return Taken
-}
-
-// Send records that the response is about to be sent.
-func (t *Turn) Send() Verdict {
-	if !t.Life.Sent.IsZero() {
-		return Kept
-	}
-	t.Life.Sent, t.lives = t.now, true
-	t.change.Urgent, t.change.Replicated = true, true
-	return Done
-}
-
-// Join records that another caller waits for the interaction, unless the caller has
-// no name. duplicate means that the caller sent an identical request, and did not
-// repeat an earlier one.
-func (t *Turn) Join(c Caller, duplicate bool) Verdict {
-	all := t.Life.Callers
-	n := slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name && (o.Node == c.Node || c.Name != bridge.Anyone) })
-	switch {
-	case c.Name == "":
-	case n < 0:
-		t.Life.Callers, t.lives = append(all, c), true
-	case c.Name == bridge.Anyone:
-		all[n].More++
-		t.lives = true
-	case all[n].Node != c.Node && c.Node != "":
-		all[n].Node, t.lives = c.Node, true
-	}
-	if !duplicate {
-		return Done
-	}
-	t.Life.Joined++
-	t.bump()
-	t.editAll(0)
-	t.event(bridge.EventJoined, t.state(), "")
-	return Done
-}
-
-// Leave records that a caller no longer waits. If no other caller waits, the
-// interaction closes with the given response. If only the connection of the
-// caller was lost, the caller may be connected to another daemon, or may be
-// waiting on another connection to this daemon.
-func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
-	if !t.due() {
-		return Final
-	}
-	if cut && !t.Life.Queued.IsZero() { // an agent may come back for a deferred interaction
-		return Kept
-	}
-	rest, n := slices.Clone(t.Life.Callers), -1
-	here := func(o Caller) bool { return o.Node == c.Node }
-	unnamed := func(o Caller) bool { return o.Name == bridge.Anyone }
-	for _, is := range []func(o Caller) bool{ // the best match first
-		func(o Caller) bool { return o.Name == c.Name && here(o) },
-		func(o Caller) bool { return cut && unnamed(o) && here(o) }, // it stands for a caller that moved
-		func(o Caller) bool { return o.Name == c.Name },
-		func(o Caller) bool { return unnamed(o) && here(o) },
-		unnamed,
-		func(Caller) bool { return unnamed(c) },
-	} {
-		n = slices.IndexFunc(rest, is)
-		if n >= 0 {
-			break
-		}
-	}
-	if n < 0 {
-		return Kept
-	}
-	if moved := rest[n].Node; cut && moved != "" && c.Node != "" && moved != c.Node {
-		return Kept
-	}
-	if rest[n].More > 0 {
-		rest[n].More--
-	} else {
-		rest = slices.Delete(rest, n, n+1)
-	}
-	if cut && waits && !slices.ContainsFunc(rest, here) { // the caller waits on another connection to this daemon
-		rest = append(rest, Caller{Name: bridge.Anyone, Node: c.Node})
-	}
-	if len(rest) == 0 {
-		t.resolve(end, t.now, "cancel")
-		return Won
-	}
-	t.Life.Callers, t.lives = rest, true
-	return Done
-}
-
-// Amend changes a pending interaction, such as its responders.
-func (t *Turn) Amend(a bridge.Amendment) Verdict {
-	if !t.due() {
-		return Final
-	}
-	l := &t.Life
-	if a.Expect != l.Amended {
-		return Changed
-	}
-	l.Amended++
-	before := len(t.Body.Destinations)
-	times := t.Body
-	t.Body = a.Interaction
-	t.Body.Stated, t.Body.Created, t.Body.Deadline, t.body = times.Stated, times.Created, times.Deadline, true
-	if a.Then != nil {
-		l.Step = a.Then.Index
-	}
-	l.Votes = slices.DeleteFunc(l.Votes, func(v bridge.Vote) bool { // an approval counts only for what its voter saw
-		return v.State == bridge.StateApproved && (v.Content != t.Body.Content || slices.Contains(a.Void, v.Actor.Voter()))
-	})
-	if a.Wider {
-		t.event(bridge.EventWidened, bridge.StatePending, "")
-	}
-	for n := before; n < len(t.Body.Destinations); n++ {
-		if l.Failures[n] == "" {
-			t.change.Request = append(t.change.Request, post(t.Body, n, t.now))
-		}
-	}
-	for _, m := range a.Reminders {
-		l.Reminders = append(l.Reminders, m)
-		t.request(bridge.JobRemind, len(l.Reminders)-1, t.now.Add(a.Delay))
-	}
-	if len(a.Reminders) > 0 {
-		t.event(bridge.EventReminded, bridge.StatePending, "")
-	}
-	if a.Then != nil && a.Then.Index < len(t.Body.Steps) {
-		t.request(bridge.JobStep, a.Then.Index, t.now.Add(a.Then.In))
-	}
 	t.bump()
 	t.editAll(0)
 	return Done

@@ -13,10 +13,32 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// Opening is a request to open an interaction, with the documents that exist under its
-// names.
+// Opening is a new interaction with the facts that are known when it opens.
 type Opening struct {
-	bridge.Opening
+	Interaction bridge.Interaction
+	Identity    bridge.Identity
+	// Failures holds, by index of the destination, the reasons that nod cannot
+	// reach it.
+	Failures map[int]string
+	// Response is set if nod does not have to ask anyone.
+	Response *bridge.Response
+	// Queued means that the interaction is deferred from the start.
+	Queued bool
+	// Awaited means that the caller calls Await next. This saves a round trip
+	// to the store.
+	Awaited bool
+	// MaxPending is the maximum number of pending requests of the agent. Zero
+	// means no limit.
+	MaxPending int
+	// FrontEnds means that front ends of the session can answer, so the
+	// interaction stays open even if no destination can be reached.
+	FrontEnds bool
+	// Superseded is the response of Interaction.Previous if it is still
+	// pending.
+	Superseded bridge.Response
+
+	// Package core sets the following fields.
+
 	// Node is the daemon to which the caller is connected.
 	Node string
 	// First is the interaction that an earlier call opened, Second the one that a
@@ -136,7 +158,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 		}
 	}
 	if len(i.Steps) > 0 {
-		t.request(bridge.JobStep, 0, now.Add(time.Duration(i.Steps[0].After)))
+		t.request(JobStep, 0, now.Add(time.Duration(i.Steps[0].After)))
 	}
 	if i.Join {
 		name(out, duplicates, broker.Doc{Key: o.duplicateKey(), Version: o.duplicateDoc.Version, Keep: timeout}, i.ID)

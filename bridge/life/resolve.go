@@ -26,9 +26,28 @@ const (
 	Forged   Verdict = "forged" // the documents do not verify, so no rule applied
 )
 
+// Resolution closes an interaction with an answer or a cancellation. It has no
+// effect after the deadline.
+type Resolution struct {
+	ID       bridge.ID
+	Response bridge.Response
+	Nonce    string // identifies repeats of this resolution
+	// Expect is the value of Record.Amended when the response was checked. If
+	// the stored value has changed, the resolution fails with CodeConflict. If
+	// Expect is nil, there is no check.
+	Expect *int
+	// Receipt is the receipt of a decision that a failover lost and that is now
+	// recorded again. It is empty for a new decision, which gets a new receipt.
+	Receipt string
+	// Recorded is the time when the decision was first recorded, if a failover
+	// lost it. A decision that was first recorded before the deadline still
+	// counts after the deadline.
+	Recorded time.Time
+}
+
 // Resolve resolves a pending interaction with an answer or a cancellation. The
 // first caller wins. A repetition with the nonce of the winner also wins.
-func (t *Turn) Resolve(s bridge.Settlement) Verdict {
+func (t *Turn) Resolve(s Resolution) Verdict {
 	if !t.pending() {
 		if t.Life.Nonce == s.Nonce {
 			return Won
@@ -100,11 +119,11 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})
 	}
 	if l.Step < len(t.Body.Steps) { // the next step is no longer needed
-		t.change.Withdraw = append(t.change.Withdraw, jobName(bridge.JobStep, t.ID, l.Step))
+		t.change.Withdraw = append(t.change.Withdraw, jobName(JobStep, t.ID, l.Step))
 	}
 	t.bump()
 	t.editAll(closeDelay)
 	for n := range l.Hooks {
-		t.request(bridge.JobHook, n, t.now)
+		t.request(JobHook, n, t.now)
 	}
 }

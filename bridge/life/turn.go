@@ -1,12 +1,8 @@
 package life
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -68,30 +64,6 @@ func LateIndex(agent, session string) string { return "late:" + Owner(agent, ses
 // Owner returns the name of a session of an agent. Neither name contains the
 // separator.
 func Owner(agent, session string) string { return agent + "\x00" + session }
-
-// Names of jobs are kind:interaction:index. Posts are in a queue for each agent and
-// channel.
-func jobName(kind bridge.JobKind, id bridge.ID, index int) string {
-	return string(kind) + ":" + string(id) + ":" + strconv.Itoa(index)
-}
-
-// ParseJob returns the kind, the interaction and the index of a job.
-func ParseJob(name string) (kind bridge.JobKind, id bridge.ID, index int, err error) {
-	parts := strings.Split(name, ":")
-	if len(parts) == 3 {
-		index, err = strconv.Atoi(parts[2])
-	}
-	if len(parts) != 3 || err != nil {
-		return "", "", 0, bridge.Errorf(bridge.CodeInternal, "unknown job %q", name)
-	}
-	return bridge.JobKind(parts[0]), bridge.ID(parts[1]), index, nil
-}
-
-// post returns the job that posts a card.
-func post(i bridge.Interaction, destination int, due time.Time) broker.Job {
-	sum := sha256.Sum256([]byte(i.Line(destination)))
-	return broker.Job{Name: broker.InQueue(jobName(bridge.JobPost, i.ID, destination), hex.EncodeToString(sum[:8])), Due: due}
-}
 
 // longer is the time for which the other documents are kept longer than the life,
 // because the clock of the daemon that wrote them may be ahead.
@@ -228,7 +200,7 @@ func (t *Turn) edit(destination int, due time.Time) {
 	if root == "" {
 		root = t.ID
 	}
-	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(bridge.JobEdit, root, destination), Due: due})
+	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(JobEdit, root, destination), Due: due})
 }
 
 // editAll requests edits of all messages. The edits wait a moment, so that one
@@ -254,6 +226,6 @@ func (t *Turn) show(destination int, change func(*Card)) {
 }
 
 // request requests a job of the interaction.
-func (t *Turn) request(kind bridge.JobKind, index int, due time.Time) {
-	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(kind, t.ID, index), Due: due, Exact: kind == bridge.JobStep})
+func (t *Turn) request(kind JobKind, index int, due time.Time) {
+	t.change.Request = append(t.change.Request, broker.Job{Name: jobName(kind, t.ID, index), Due: due, Exact: kind == JobStep})
 }

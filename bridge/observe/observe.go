@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // Observer collects metrics and creates traces. It implements bridge.Observer.
@@ -119,7 +120,7 @@ func (o *Observer) begin() {
 	for _, s := range []string{string(bridge.StateExpired), string(bridge.StateDenied), string(bridge.StateAnswered), deferred} {
 		o.timeouts.WithLabelValues(s)
 	}
-	for _, j := range []bridge.JobKind{bridge.JobPost, bridge.JobEdit, bridge.JobStep, bridge.JobRemind, bridge.JobHook} {
+	for _, j := range []life.JobKind{life.JobPost, life.JobEdit, life.JobStep, life.JobRemind, life.JobHook} {
 		o.retries.WithLabelValues(string(j))
 		o.buried.WithLabelValues(string(j))
 	}
@@ -158,7 +159,7 @@ func (o *Observer) delivered(a bridge.Activity, took time.Duration) {
 	switch {
 	case a.Err == nil:
 		o.delivery.WithLabelValues(a.Name, a.Place).Observe(took.Seconds())
-		if a.Name == string(bridge.JobPost) {
+		if a.Name == string(life.JobPost) {
 			o.visible.WithLabelValues(a.Place).Observe(time.Since(a.ID.Time()).Seconds())
 		}
 	case errors.Is(a.Err, bridge.ErrPaced):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -23,7 +24,7 @@ type store struct {
 func (o *Observer) Store(s core.Port) core.Port { return store{s, o} }
 
 // Open implements core.Interactions.
-func (s store) Open(ctx context.Context, opening bridge.Opening, on ...broker.Version) (bridge.Record, bool, error) {
+func (s store) Open(ctx context.Context, opening life.Opening, on ...broker.Version) (bridge.Record, bool, error) {
 	began := time.Now()
 	r, created, err := s.Port.Open(ctx, opening, on...)
 	if err == nil && created {
@@ -34,26 +35,26 @@ func (s store) Open(ctx context.Context, opening bridge.Opening, on ...broker.Ve
 	return r, created, err
 }
 
-// Settle implements core.Interactions.
-func (s store) Settle(ctx context.Context, x bridge.Settlement, also ...core.Also) (bridge.Record, bool, error) {
+// Resolve implements core.Interactions.
+func (s store) Resolve(ctx context.Context, x life.Resolution, also ...core.Also) (bridge.Record, bool, error) {
 	began := time.Now()
-	r, won, err := s.Port.Settle(ctx, x, also...)
+	r, won, err := s.Port.Resolve(ctx, x, also...)
 	s.ended(r, err == nil && won)
-	s.span("settle", r.Interaction, began, err)
+	s.span("resolve", r.Interaction, began, err)
 	return r, won, err
 }
 
 // Vote implements core.Interactions.
-func (s store) Vote(ctx context.Context, b bridge.Ballot, also ...core.Also) (bridge.Record, bridge.BallotResult, error) {
+func (s store) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (bridge.Record, core.BallotResult, error) {
 	began := time.Now()
 	r, result, err := s.Port.Vote(ctx, b, also...)
-	s.ended(r, err == nil && result == bridge.BallotDecided)
+	s.ended(r, err == nil && result == core.BallotDecided)
 	s.span("vote", r.Interaction, began, err)
 	return r, result, err
 }
 
 // Mark implements core.Interactions.
-func (s store) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (s store) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	r, err := s.Port.Mark(ctx, id, m)
 	if err != nil {
 		return r, err
@@ -75,7 +76,7 @@ func (s store) Delivered(ctx context.Context, r bridge.Record) error {
 }
 
 // Expire implements core.Interactions.
-func (s store) Expire(ctx context.Context, n int) ([]bridge.Expiry, bool, error) {
+func (s store) Expire(ctx context.Context, n int) ([]core.Expiry, bool, error) {
 	over, more, err := s.Port.Expire(ctx, n)
 	for _, e := range over {
 		s.o.timeouts.WithLabelValues(timeoutState(e.State)).Inc()
@@ -95,7 +96,7 @@ func timeoutState(s bridge.State) string {
 }
 
 // Retry implements core.Outbox.
-func (s store) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason string) error {
+func (s store) Retry(ctx context.Context, j core.Job, d time.Duration, reason string) error {
 	if reason != "" {
 		s.o.retries.WithLabelValues(string(j.Kind)).Inc()
 	}
@@ -103,7 +104,7 @@ func (s store) Retry(ctx context.Context, j bridge.Job, d time.Duration, reason 
 }
 
 // Bury implements core.Outbox.
-func (s store) Bury(ctx context.Context, j bridge.Job, reason string) error {
+func (s store) Bury(ctx context.Context, j core.Job, reason string) error {
 	s.o.buried.WithLabelValues(string(j.Kind)).Inc()
 	return s.Port.Bury(ctx, j, reason)
 }

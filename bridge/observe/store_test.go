@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/broker"
 )
@@ -16,36 +17,36 @@ type fakeStore struct {
 	core.Port
 	rec    bridge.Record
 	won    bool
-	ballot bridge.BallotResult
-	over   []bridge.Expiry
+	ballot core.BallotResult
+	over   []core.Expiry
 	err    error
 }
 
-func (s *fakeStore) Open(context.Context, bridge.Opening, ...broker.Version) (bridge.Record, bool, error) {
+func (s *fakeStore) Open(context.Context, life.Opening, ...broker.Version) (bridge.Record, bool, error) {
 	return s.rec, s.won, s.err
 }
 
-func (s *fakeStore) Settle(context.Context, bridge.Settlement, ...core.Also) (bridge.Record, bool, error) {
+func (s *fakeStore) Resolve(context.Context, life.Resolution, ...core.Also) (bridge.Record, bool, error) {
 	return s.rec, s.won, s.err
 }
 
-func (s *fakeStore) Vote(context.Context, bridge.Ballot, ...core.Also) (bridge.Record, bridge.BallotResult, error) {
+func (s *fakeStore) Vote(context.Context, life.Ballot, ...core.Also) (bridge.Record, core.BallotResult, error) {
 	return s.rec, s.ballot, s.err
 }
 
-func (s *fakeStore) Mark(context.Context, bridge.ID, bridge.Mark) (bridge.Record, error) {
+func (s *fakeStore) Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error) {
 	return s.rec, s.err
 }
 
 func (s *fakeStore) Delivered(context.Context, bridge.Record) error { return s.err }
 
-func (s *fakeStore) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
+func (s *fakeStore) Expire(context.Context, int) ([]core.Expiry, bool, error) {
 	return s.over, true, s.err
 }
 
-func (s *fakeStore) Retry(context.Context, bridge.Job, time.Duration, string) error { return s.err }
+func (s *fakeStore) Retry(context.Context, core.Job, time.Duration, string) error { return s.err }
 
-func (s *fakeStore) Bury(context.Context, bridge.Job, string) error { return s.err }
+func (s *fakeStore) Bury(context.Context, core.Job, string) error { return s.err }
 
 func newStore(t *testing.T) (*observe.Observer, core.Port, *fakeStore) {
 	t.Helper()
@@ -79,7 +80,7 @@ func TestOpened(t *testing.T) {
 	open := func(state bridge.State, created bool, err error) {
 		fake.rec, fake.won, fake.err = approval(state, 0), created, err
 		fake.rec.Response = nil
-		_, got, gerr := s.Open(t.Context(), bridge.Opening{})
+		_, got, gerr := s.Open(t.Context(), life.Opening{})
 		if got != created || (gerr != nil) != (err != nil) {
 			t.Errorf("Open returns %t, %v", got, gerr)
 		}
@@ -92,7 +93,7 @@ func TestOpened(t *testing.T) {
 	check(t, o, map[string]float64{opened: 2, approved: 1, answers: -1})
 }
 
-// TestOutcomes checks that an outcome is counted by the daemon whose settlement
+// TestOutcomes checks that an outcome is counted by the daemon whose call
 // or vote won, with the response time.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
@@ -100,22 +101,22 @@ func TestOutcomes(t *testing.T) {
 	fake.rec = approval(bridge.StateApproved, 45*time.Second)
 	for _, won := range []bool{true, false} {
 		fake.won = won
-		if _, got, err := s.Settle(t.Context(), bridge.Settlement{}); err != nil || got != won {
+		if _, got, err := s.Resolve(t.Context(), life.Resolution{}); err != nil || got != won {
 			t.Error(got, err)
 		}
 	}
 	check(t, o, map[string]float64{approved: 1, answers: 1,
 		`nod_response_seconds_bucket{kind="approval",platform="chat",le="30"}`: 0,
 		`nod_response_seconds_bucket{kind="approval",platform="chat",le="60"}`: 1})
-	for _, result := range []bridge.BallotResult{bridge.BallotCounted, bridge.BallotDecided} {
+	for _, result := range []core.BallotResult{core.BallotCounted, core.BallotDecided} {
 		fake.ballot = result
-		if _, got, err := s.Vote(t.Context(), bridge.Ballot{}); err != nil || got != result {
+		if _, got, err := s.Vote(t.Context(), life.Ballot{}); err != nil || got != result {
 			t.Error(got, err)
 		}
 	}
 	check(t, o, map[string]float64{approved: 2, answers: 2})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
-	if _, _, err := s.Settle(t.Context(), bridge.Settlement{}); err == nil {
+	if _, _, err := s.Resolve(t.Context(), life.Resolution{}); err == nil {
 		t.Error("no error")
 	}
 	check(t, o, map[string]float64{approved: 2})
@@ -128,7 +129,7 @@ func TestMarks(t *testing.T) {
 	o, s, fake := newStore(t)
 	const undeliverable = `nod_outcomes_total{kind="approval",state="undeliverable"}`
 	const handover = `nod_handover_seconds_count{kind="approval"}`
-	mark := func(state bridge.State, m bridge.Mark) {
+	mark := func(state bridge.State, m life.Mark) {
 		fake.rec = approval(state, 0)
 		if _, err := s.Mark(t.Context(), "", m); err != nil {
 			t.Error(err)
@@ -139,11 +140,11 @@ func TestMarks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	mark(bridge.StatePending, bridge.Mark{Failed: &bridge.Failed{}})
+	mark(bridge.StatePending, life.Mark{Failed: &life.Failed{}})
 	deliver(bridge.StatePending)
 	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
-	mark(bridge.StateUndeliverable, bridge.Mark{Failed: &bridge.Failed{}})
-	mark(bridge.StateUndeliverable, bridge.Mark{Joined: true})
+	mark(bridge.StateUndeliverable, life.Mark{Failed: &life.Failed{}})
+	mark(bridge.StateUndeliverable, life.Mark{Joined: true})
 	deliver(bridge.StateApproved)
 	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
@@ -158,11 +159,11 @@ func TestMarks(t *testing.T) {
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
-	fake.over = []bridge.Expiry{{ID: "a", State: bridge.StateExpired}, {ID: "b", State: bridge.StateDenied}, {ID: "c", State: bridge.StatePending}}
+	fake.over = []core.Expiry{{ID: "a", State: bridge.StateExpired}, {ID: "b", State: bridge.StateDenied}, {ID: "c", State: bridge.StatePending}}
 	if over, more, err := s.Expire(t.Context(), 10); err != nil || len(over) != 3 || !more {
 		t.Error(over, more, err)
 	}
-	job := bridge.Job{Kind: bridge.JobPost}
+	job := core.Job{Kind: life.JobPost}
 	for _, reason := range []string{"", "down"} {
 		if err := s.Retry(t.Context(), job, time.Second, reason); err != nil {
 			t.Error(err)

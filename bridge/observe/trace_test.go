@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/observe"
 )
 
@@ -98,7 +99,7 @@ func TestTrace(t *testing.T) {
 
 	fake := &fakeStore{rec: approval(bridge.StateApproved, 0), won: true}
 	fake.rec.Interaction.Trace = carried
-	if _, _, err := o.Store(fake).Settle(t.Context(), bridge.Settlement{}); err != nil {
+	if _, _, err := o.Store(fake).Resolve(t.Context(), life.Resolution{}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -117,7 +118,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if want := []string{"/v1/{what}", "post chat", "store settle"}; !slices.Equal(names, want) || len(got.all) != len(want) {
+	if want := []string{"/v1/{what}", "post chat", "store resolve"}; !slices.Equal(names, want) || len(got.all) != len(want) {
 		t.Fatalf("the spans are %q of %d, want %q", names, len(got.all), want)
 	}
 	if s := all["/v1/{what}"]; s.Status.GetCode() != trace.Status_STATUS_CODE_ERROR {

@@ -4,8 +4,8 @@
 package rooms
 
 import (
-	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // seams returns the participants in a request and in a click, in the order in
@@ -41,9 +41,9 @@ func (h *House) seams() engine.Seams {
 			{Name: "an approval gives its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
 		},
 		Workers: []engine.Worker{
-			{Kind: bridge.JobStep, Work: h.steps.Step},
-			{Kind: bridge.JobRemind, Work: h.steps.Remind, GaveUp: h.steps.Untold},
-			{Kind: bridge.JobHook, Work: h.webhooks.Work},
+			{Kind: life.JobStep, Work: h.steps.Step},
+			{Kind: life.JobRemind, Work: h.steps.Remind, GaveUp: h.steps.Untold},
+			{Kind: life.JobHook, Work: h.webhooks.Work},
 		},
 		Showers: []engine.Shower{
 			{Name: "the status of the session", Show: h.Sessions.Show, Shown: h.Sessions.Shown},

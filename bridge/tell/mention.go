@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -118,7 +119,7 @@ func askedAt(r bridge.Record, d bridge.Destination) ([]bridge.Responder, []strin
 
 // Void withdraws approvals in an amendment. It tells the approvers if a mention
 // reaches them.
-func (e *Notifier) Void(ctx context.Context, a *bridge.Amendment, r bridge.Record, votes []bridge.Vote, why string) {
+func (e *Notifier) Void(ctx context.Context, a *life.Amendment, r bridge.Record, votes []bridge.Vote, why string) {
 	for _, v := range votes {
 		a.Void = append(a.Void, v.Actor.Voter())
 		accounts := []bridge.Responder{{Person: v.Actor.Person, Platform: v.Actor.Platform, User: v.Actor.User}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
@@ -78,7 +79,7 @@ func TestVoid(t *testing.T) {
 		for n, d := range x.at {
 			r.Messages[n] = bridge.MessageRef{Channel: d.Channel, Message: "1"}
 		}
-		a := bridge.Amendment{}
+		a := life.Amendment{}
 		all.Void(t.Context(), &a, r, []bridge.Vote{{Actor: x.voter, State: bridge.StateApproved}}, "the rules changed")
 		got := ""
 		for _, m := range a.Reminders {

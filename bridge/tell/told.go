@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // Opened gives the responders of a new request a separate card if none of its
@@ -115,10 +116,10 @@ func Tells(told []bridge.Told, failures map[int]string) bool {
 
 // Hurry makes the next step due at once if nod has told no one yet who can
 // answer, unless the next step gives up.
-func Hurry(a *bridge.Amendment, r bridge.Record) {
+func Hurry(a *life.Amendment, r bridge.Record) {
 	steps := a.Interaction.Steps
 	if !Tells(a.Interaction.Told, r.Failures) && r.Step < len(steps) && steps[r.Step].GiveUp == "" {
-		a.Then = &bridge.NextStep{Index: r.Step}
+		a.Then = &life.NextStep{Index: r.Step}
 	}
 }
 

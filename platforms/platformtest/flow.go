@@ -13,6 +13,7 @@ import (
 	"github.com/nodbridge/nod/bridge/directory"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/bridge/turns"
 	"github.com/nodbridge/nod/broker"
@@ -118,7 +119,7 @@ func (r *Rig) posted(id bridge.ID) Card {
 // due makes the first step of the escalation due now.
 func (c Card) due() {
 	c.r.T.Helper()
-	stored.Due(c.r.T, c.r.db, fmt.Sprintf("%s:%s:0", bridge.JobStep, c.Interaction.ID))
+	stored.Due(c.r.T, c.r.db, fmt.Sprintf("%s:%s:0", life.JobStep, c.Interaction.ID))
 }
 
 // at returns the place of the card in the sandbox.

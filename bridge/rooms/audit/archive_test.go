@@ -23,7 +23,7 @@ func fillJournal(t *testing.T, b *ledger, n int) (all []bridge.AuditEntry) {
 	for range n {
 		r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session = "s" })
 		id := r.Interaction.ID
-		if _, _, err := b.Settle(t.Context(), stored.Yes(id, "U")); err != nil {
+		if _, _, err := b.Resolve(t.Context(), stored.Yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
 		e := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Session: "s", Data: json.RawMessage(`{"why":"x"}`)}

@@ -44,7 +44,7 @@ func TestAuditLog(t *testing.T) {
 		}
 		for _, key := range []string{"a", "b", "c", "d"} {
 			r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session = key })
-			r, _, err := b.Settle(t.Context(), stored.Yes(r.Interaction.ID, "U"))
+			r, _, err := b.Resolve(t.Context(), stored.Yes(r.Interaction.ID, "U"))
 			if err != nil || r.Audit == nil || r.Audit.Entry == "" {
 				t.Fatalf("the record names %+v, %v", r.Audit, err)
 			}
@@ -82,7 +82,7 @@ func TestJournal(t *testing.T) {
 		b := daemon("n")
 		r := stored.Open(t, b.Store, func(i *bridge.Interaction) { i.Session, i.ToolCall = "s", "call-1" })
 		id := r.Interaction.ID
-		if _, _, err := b.Settle(t.Context(), stored.Yes(id, "U")); err != nil {
+		if _, _, err := b.Resolve(t.Context(), stored.Yes(id, "U")); err != nil {
 			t.Fatal(err)
 		}
 		refusal := bridge.AuditEntry{Type: bridge.AuditRefusal, ID: id, Agent: r.Interaction.Agent, Session: "s", Data: json.RawMessage(`{"why":"secret"}`)}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/words"
 )
 
@@ -57,11 +58,11 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
 	}
 	told, changed := "", false
-	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
+	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) life.Amendment {
 		next := r.Interaction
 		told, changed = "", next.Terms != i.Terms
 		if changed || handedOver(next, routes, to) { // another concurrent click has already delegated, or new terms may not allow it
-			return bridge.Amendment{Expect: r.Amended, Interaction: next}
+			return life.Amendment{Expect: r.Amended, Interaction: next}
 		}
 		t := e.engine.Notifier.Telling(ctx, r, &next)
 		accounts := t.People([]string{to})
@@ -69,7 +70,7 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
 		next.Names, told = e.engine.People.Names(next), t.Said(to, name)
-		return bridge.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.Reminders(text)}
+		return life.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.Reminders(text)}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err

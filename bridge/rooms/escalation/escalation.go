@@ -18,6 +18,7 @@ import (
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/tell"
 	"github.com/nodbridge/nod/bridge/words"
 	"github.com/nodbridge/nod/render"
@@ -68,7 +69,7 @@ const again = 250 * time.Millisecond
 
 // Step takes the next step of an escalation policy exactly once. The store
 // accepts the step only if it is still the next one.
-func (e *Room) Step(ctx context.Context, j bridge.Job) error {
+func (e *Room) Step(ctx context.Context, j core.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -89,7 +90,7 @@ func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 		return e.wait(ctx, j, r, wait)
 	}
 	if s.GiveUp != "" {
-		_, _, err = e.records.Settle(ctx, bridge.Settlement{ID: i.ID, Nonce: "give up", Expect: &r.Amended, Response: bridge.Response{
+		_, _, err = e.records.Resolve(ctx, life.Resolution{ID: i.ID, Nonce: "give up", Expect: &r.Amended, Response: bridge.Response{
 			State: s.GiveUp, Reason: "no one answered, and the escalation policy ended", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {
@@ -107,12 +108,12 @@ func (e *Room) Step(ctx context.Context, j bridge.Job) error {
 
 // wait postpones a step. In a request for several routes, it does not postpone
 // the steps of the other routes.
-func (e *Room) wait(ctx context.Context, j bridge.Job, r bridge.Record, wait time.Duration) error {
+func (e *Room) wait(ctx context.Context, j core.Job, r bridge.Record, wait time.Duration) error {
 	i := r.Interaction
 	if len(i.Requirements) > 1 {
 		i.Steps = bridge.Postpone(i.Steps, j.Destination, wait)
 		wait = time.Duration(i.Steps[j.Destination].After)
-		err := engine.Amend(ctx, e.records, r, bridge.Amendment{Expect: r.Amended, Interaction: i})
+		err := engine.Amend(ctx, e.records, r, life.Amendment{Expect: r.Amended, Interaction: i})
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
 			wait, err = again, nil
 		}
@@ -142,7 +143,7 @@ func (e *Room) doStep(ctx context.Context, r bridge.Record, s bridge.Step) error
 	i.Unfound = slices.DeleteFunc(slices.Clone(i.Unfound), func(u bridge.Unfound) bool { return slices.Contains(s.Ask, u.Name) })
 	i = tell.Look(i, r.Step+1, s, t.Unfound)
 	i.Names = e.engine.People.Names(i)
-	a := bridge.Amendment{Expect: r.Amended, Interaction: i, Then: i.StepAt(r.Step + 1), Wider: s.AsksMore(), Reminders: t.Reminders("")}
+	a := life.Amendment{Expect: r.Amended, Interaction: i, Then: life.StepAt(i, r.Step+1), Wider: s.AsksMore(), Reminders: t.Reminders("")}
 	if s.Remind {
 		a.Reminders = e.needed(ctx, r)
 	}
@@ -188,7 +189,7 @@ func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 
 // Remind sends a reminder. If the card was deleted or its channel is closed, it
 // posts the card again.
-func (e *Room) Remind(ctx context.Context, j bridge.Job) error {
+func (e *Room) Remind(ctx context.Context, j core.Job) error {
 	err := e.remind(ctx, j)
 	if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
 		if lost := e.missed(ctx, j); deleted || lost != nil {
@@ -199,7 +200,7 @@ func (e *Room) Remind(ctx context.Context, j bridge.Job) error {
 }
 
 // missed handles a reminder whose card was deleted.
-func (e *Room) missed(ctx context.Context, j bridge.Job) error {
+func (e *Room) missed(ctx context.Context, j core.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if err != nil || j.Destination >= len(r.Reminders) {
 		return err
@@ -216,7 +217,7 @@ func (e *Room) platform(r bridge.Record, destination int) (bridge.Platform, erro
 }
 
 // remind sends a reminder, unless the request was closed in the meantime.
-func (e *Room) remind(ctx context.Context, j bridge.Job) error {
+func (e *Room) remind(ctx context.Context, j core.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -313,8 +314,8 @@ func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, err
 	}
 	due, waits := tell.Snoozed(a.Record, m.Snoozer)
 	if !waits {
-		err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) bridge.Amendment {
-			next := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+		err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) life.Amendment {
+			next := life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // no other click at the same time did this
 				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Until(m.Due)
 			}
@@ -328,7 +329,7 @@ func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, err
 }
 
 // Untold records that nod gave up a message that notifies people of a request.
-func (e *Room) Untold(ctx context.Context, j bridge.Job, why string) error {
+func (e *Room) Untold(ctx context.Context, j core.Job, why string) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
@@ -338,8 +339,8 @@ func (e *Room) Untold(ctx context.Context, j bridge.Job, why string) error {
 	case r.State.Final() || j.Destination >= len(r.Reminders) || !r.Reminders[j.Destination].Tells:
 		return nil
 	}
-	err = engine.AmendNow(ctx, e.records, j.Interaction, func(r bridge.Record) bridge.Amendment {
-		a := bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+	err = engine.AmendNow(ctx, e.records, j.Interaction, func(r bridge.Record) life.Amendment {
+		a := life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 		a.Interaction.Told = e.engine.Notifier.WithoutMessage(r.Interaction, r.Reminders[j.Destination], why)
 		tell.Hurry(&a, r)
 		return a

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
@@ -35,7 +36,7 @@ func newOffice(t *testing.T, change ...func(*engine.Options)) *office {
 	x.Engine = engine.New(o)
 	x.room = New(x.Engine, o)
 	x.Use(engine.Seams{Workers: []engine.Worker{
-		{Kind: bridge.JobStep, Work: x.room.Step}, {Kind: bridge.JobRemind, Work: x.room.Remind, GaveUp: x.room.Untold},
+		{Kind: life.JobStep, Work: x.room.Step}, {Kind: life.JobRemind, Work: x.room.Remind, GaveUp: x.room.Untold},
 	}})
 	return x
 }
@@ -75,7 +76,7 @@ func (o *office) climb(i bridge.Interaction, steps ...bridge.Step) bridge.Record
 
 func (o *office) work(r bridge.Record, step int) {
 	o.t.Helper()
-	if err := o.Work(o.t.Context(), o.store.Work(bridge.JobStep, r.Interaction.ID, step)); err != nil {
+	if err := o.Work(o.t.Context(), o.store.Work(life.JobStep, r.Interaction.ID, step)); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -95,7 +96,7 @@ func TestSteps(t *testing.T) {
 		if r.Step != 1 {
 			t.Errorf("the next step is %d", r.Step)
 		}
-		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(life.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if len(o.chat.Reminded) != 1 || !strings.Contains(o.chat.Reminded[0].Text, " left to answer (until ") {
@@ -194,7 +195,7 @@ func TestStepsThatWait(t *testing.T) {
 		var r bridge.Record
 		r.Interaction.ID, _ = bridge.NewID()
 		o.work(r, 0)
-		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(life.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		o.outcomes("step done", "remind done")
@@ -210,7 +211,7 @@ type conflicting struct {
 	times int
 }
 
-func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	if c.times--; c.times >= 0 {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "another amendment came first")
 	}
@@ -223,7 +224,7 @@ type amending struct{ core.Interactions }
 func (a amending) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	r, err := a.Interactions.Load(ctx, id)
 	if err == nil {
-		_, err = a.Mark(ctx, id, bridge.Mark{Amended: &bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}})
+		_, err = a.Mark(ctx, id, life.Mark{Amended: &life.Amendment{Expect: r.Amended, Interaction: r.Interaction}})
 	}
 	return r, err
 }
@@ -249,8 +250,8 @@ func TestAmendedMeanwhile(t *testing.T) {
 	o.room.records = &conflicting{o.store, 1}
 	r := o.climb(fake.Question("Ship it?"), bridge.Step{Remind: true})
 	o.outcomes("step retry in 250ms, not counted")
-	again := func(r bridge.Record) bridge.Amendment {
-		return bridge.Amendment{Expect: r.Amended, Interaction: r.Interaction}
+	again := func(r bridge.Record) life.Amendment {
+		return life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 	}
 	o.room.records = &conflicting{o.store, tries - 1}
 	if err := engine.AmendNow(t.Context(), o.room.records, r.Interaction.ID, again); err != nil {
@@ -349,7 +350,7 @@ func TestReminderToDeletedCard(t *testing.T) {
 			r.Shown, r.Reminders = map[int]string{0: r.Interaction.Content}, []bridge.Reminder{{Text: "still waiting"}}
 			o.store.Set(r)
 			o.chat.Errs = []error{err}
-			if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+			if err := o.Work(t.Context(), o.store.Work(life.JobRemind, r.Interaction.ID, 0)); err != nil {
 				t.Fatal(err)
 			}
 			got := o.store.Get(r.Interaction.ID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 	"github.com/nodbridge/nod/render"
 )
@@ -144,7 +145,7 @@ func TestMentionGivenUp(t *testing.T) {
 		chat := o.room.platforms["chat"].(fake.Talker).Chat
 		for n := range r.Reminders {
 			chat.Errs = []error{bridge.Errorf(bridge.CodeForbidden, "the channel is archived")}
-			if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, n)); err != nil {
+			if err := o.Work(t.Context(), o.store.Work(life.JobRemind, r.Interaction.ID, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -223,7 +224,7 @@ func TestRemindersCollected(t *testing.T) {
 	o, _ := twoChats(t)
 	remind := func(r bridge.Record) {
 		t.Helper()
-		if err := o.Work(t.Context(), o.store.Work(bridge.JobRemind, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(life.JobRemind, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
@@ -96,7 +97,7 @@ func (gr *Room) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant
 	}
 	resp := covered(i, all)
 	resp.At = time.Now().UTC().Truncate(time.Millisecond)
-	_, _, err = gr.records.Settle(ctx, bridge.Settlement{
+	_, _, err = gr.records.Resolve(ctx, life.Resolution{
 		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
 	}, func(ctx context.Context, _ bridge.Record) (broker.Change, error) { return gr.unrevoked(ctx, i, all) })
 	if errors.Is(err, errRevoked) {

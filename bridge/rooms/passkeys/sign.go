@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/people"
@@ -215,9 +216,9 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 	switch {
 	case t.Recorded(got): // even if the same signature did it at the same time
 		return words.Recorded(got), nil
-	case result == bridge.BallotLate:
+	case result == core.BallotLate:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.Late(got, actor))
-	case result == bridge.BallotRepeat:
+	case result == core.BallotRepeat:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.VotedBefore)
 	}
 	return words.Recorded(got), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // sessionPosting is the time in which a platform must show the message of a
@@ -78,7 +79,7 @@ func (re *reporter) report(
 		if urgent {
 			delay = statusDelay
 		}
-		_, err = re.statuses.records.Mark(ctx, s.Message, bridge.Mark{Refresh: &delay})
+		_, err = re.statuses.records.Mark(ctx, s.Message, life.Mark{Refresh: &delay})
 		if bridge.ErrorCode(err) != bridge.CodeNotFound { // otherwise, it has outlived its retention
 			return s, err
 		}

@@ -77,7 +77,7 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 		if err != nil {
 			return err
 		}
-		_, _, err = st.records.Settle(ctx, bridge.Settlement{ID: id, Nonce: "stopped", Response: bridge.Response{
+		_, _, err = st.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "stopped", Response: bridge.Response{
 			State: bridge.StateCancelled, Stop: true, Reason: s.Words(), WithdrawnBy: &s.By, Annotations: map[string]bridge.Annotation{},
 			At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
 		}})

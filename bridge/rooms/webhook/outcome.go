@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 )
 
@@ -63,7 +64,7 @@ func (h *Room) Open(_ context.Context, d *engine.Draft) error {
 }
 
 // Work delivers an outcome.
-func (h *Room) Work(ctx context.Context, j bridge.Job) error {
+func (h *Room) Work(ctx context.Context, j core.Job) error {
 	err := h.deliver(ctx, j)
 	switch {
 	case errors.Is(err, errBusy):
@@ -83,7 +84,7 @@ func (h *Room) Work(ctx context.Context, j bridge.Job) error {
 // errBusy means that all slots of a receiver are in use.
 var errBusy = errors.New("busy")
 
-func (h *Room) deliver(ctx context.Context, j bridge.Job) error {
+func (h *Room) deliver(ctx context.Context, j core.Job) error {
 	r, err := h.engine.Get(ctx, j.Interaction)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -50,7 +51,7 @@ func newOffice(t *testing.T, o engine.Options, hooks ...bridge.Webhook) *office 
 	o.Default()
 	x := &office{Engine: engine.New(o), t: t, store: store}
 	x.room = New(x.Engine, o, hooks)
-	x.Use(engine.Seams{Workers: []engine.Worker{{Kind: bridge.JobHook, Work: x.room.Work}}})
+	x.Use(engine.Seams{Workers: []engine.Worker{{Kind: life.JobHook, Work: x.room.Work}}})
 	return x
 }
 
@@ -102,7 +103,7 @@ func TestHookErrors(t *testing.T) {
 			w := &receiverOf{agent: "ci", err: c.err}
 			o := newOffice(t, engine.Options{}, w)
 			r := o.closed()
-			j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
+			j := o.store.Work(life.JobHook, r.Interaction.ID, 0)
 			j.Attempt, j.Began = max(c.attempt, 1), j.Began.Add(-c.age)
 			if err := o.Work(t.Context(), j); err != nil {
 				t.Fatal(err)
@@ -128,11 +129,11 @@ func TestHookIsBusy(t *testing.T) {
 	r := o.closed()
 	ended := make(chan error)
 	for range hooksAtOnce {
-		j := o.store.Work(bridge.JobHook, r.Interaction.ID, 0)
+		j := o.store.Work(life.JobHook, r.Interaction.ID, 0)
 		go func() { ended <- o.Work(t.Context(), j) }()
 		<-w.began
 	}
-	if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+	if err := o.Work(t.Context(), o.store.Work(life.JobHook, r.Interaction.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 	o.outcomes("hook retry in 1s, not counted")
@@ -152,7 +153,7 @@ func TestHookIsGone(t *testing.T) {
 	r := o.closed()
 	pending := o.store.Put(t, fake.Question("Ship it?"))
 	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, id, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(life.JobHook, id, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
 )
 
@@ -42,7 +43,7 @@ func TestRequesterTold(t *testing.T) {
 		r.Response = &bridge.Response{State: bridge.StateAnswered, Actor: by("ana")}
 		x.set(&r)
 		o.store.Set(r)
-		if err := o.Work(t.Context(), o.store.Work(bridge.JobHook, r.Interaction.ID, 0)); err != nil {
+		if err := o.Work(t.Context(), o.store.Work(life.JobHook, r.Interaction.ID, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(m.Told, "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {

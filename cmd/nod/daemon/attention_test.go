@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
@@ -55,8 +56,8 @@ func grace(r *rig.Rig, s string) {
 	if got, err := r.Agent.Get(r.Ctx, held.Interaction.ID); err != nil || len(got.Messages) > 0 {
 		r.T.Errorf("a card was posted in the grace period: %v, %v", got.Messages, err)
 	}
-	r.Due(bridge.JobPost, quick.Interaction.ID, 0)
-	r.Due(bridge.JobPost, held.Interaction.ID, 0)
+	r.Due(life.JobPost, quick.Interaction.ID, 0)
+	r.Due(life.JobPost, held.Interaction.ID, 0)
 	a := r.Card(req.Session)
 	if got, err := r.Agent.Get(r.Ctx, quick.Interaction.ID); err != nil || len(got.Messages) > 0 {
 		r.T.Errorf("a card was posted for a request that was already closed: %v, %v", got.Messages, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -68,8 +69,8 @@ func TestEscalation(t *testing.T) {
 	req.Prompt, req.Timeout = "Restart the pump?", bridge.Duration(3*time.Hour)
 	a := r.Ask(req)
 	r.Told("cy", "telegram", r.Press("cy", a.On("telegram"), "Run command"), "may not answer")
-	r.Due(bridge.JobStep, a.Interaction.ID, 0)
-	r.Due(bridge.JobStep, a.Interaction.ID, 1)
+	r.Due(life.JobStep, a.Interaction.ID, 0)
+	r.Due(life.JobStep, a.Interaction.ID, 1)
 	for _, service := range rig.Services {
 		// Two reminders for the first responders, one for the added ones.
 		r.Eventually("the reminders are on "+service, func() bool { return messages(r, service, ": Run make deploy?") >= 3 })
@@ -115,7 +116,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	a := r.Ask(samples.Approval(bridge.ScopeOnce))
 	r.Daemons[0].Stop()
 	route(func(r *config.Route) { r.Escalation = nil })(&r.Config) // the steps have changed
-	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(life.JobStep, a.Interaction.ID, 0)
 	if rec, err := r.Daemons[0].Store().Load(r.Ctx, a.Interaction.ID); err == nil && rec.Step != 0 {
 		t.Fatalf("step %d without a daemon", rec.Step)
 	}
@@ -124,7 +125,7 @@ func TestEscalationDuringRestart(t *testing.T) {
 	r.Start(rig.Listen(t))
 	r.Connected()
 	r.Eventually("the people are told", func() bool { return messages(r, "discord", " left to decide ") >= 2 })
-	r.Due(bridge.JobStep, a.Interaction.ID, 2)
+	r.Due(life.JobStep, a.Interaction.ID, 2)
 	rec := a.End()
 	if rec.State != bridge.StateDenied || !strings.Contains(rec.Response.Reason, "the escalation policy ended") || rec.Response.Actor != nil {
 		t.Errorf("the response is %s %+v, want a denial by the escalation policy", rec.State, rec.Response)
@@ -164,9 +165,9 @@ func TestQuietRoute(t *testing.T) {
 		}
 		return rec
 	}
-	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(life.JobStep, a.Interaction.ID, 0)
 	r.Eventually("the step of the quiet route waits behind the other", func() bool { return read().Interaction.Steps[0].For == "second" })
-	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(life.JobStep, a.Interaction.ID, 0)
 	r.Eventually("mal is asked", func() bool { return strings.Contains(a.Text("slack"), "More people were asked: mal (Slack)") })
 	rec := read()
 	if rec.Step != 1 || fmt.Sprint(rec.Interaction.Called) != "[mal]" || rec.Interaction.Steps[1].For != bridge.DefaultRoute {

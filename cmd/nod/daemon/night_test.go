@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -54,7 +55,7 @@ func TestNightOnCall(t *testing.T) {
 		r.Eventually("the card says "+words, func() bool { return strings.Contains(a.Text("slack"), words) })
 	}
 	reads("0 of 2 approved")
-	r.Due(bridge.JobStep, a.Interaction.ID, 0)
+	r.Due(life.JobStep, a.Interaction.ID, 0)
 	reads("More people were asked: bo (Slack).")
 	r.Eventually("bo is mentioned", func() bool { return messages(r, "slack", " left to decide (until ") == 1 })
 	handed, _ := r.Open("ana", a.On("slack"), "Hand over to cy")
@@ -79,7 +80,7 @@ func TestNightOnCall(t *testing.T) {
 	}
 	a.Closed("Approved by ana, bo and cy")
 	later := r.Ask(req)
-	r.Due(bridge.JobStep, later.Interaction.ID, 0)
+	r.Due(life.JobStep, later.Interaction.ID, 0)
 	r.Eventually("mal has the page now", func() bool { return strings.Contains(later.Text("slack"), "More people were asked: mal (Slack).") })
 	r.Told("bo", "slack", r.Press("bo", later.On("slack"), "Run command"), "cannot read @second")
 	r.Press("mal", later.On("slack"), render.LabelDeny)

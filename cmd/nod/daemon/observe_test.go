@@ -201,7 +201,7 @@ func TestTrace(t *testing.T) {
 			names = append(names, s.Name)
 		}
 	}
-	for _, want := range []string{"POST /v1/interactions", "store open", "post slack", "post telegram", "click telegram", "store settle", "store deliver", "edit slack", "edit telegram"} {
+	for _, want := range []string{"POST /v1/interactions", "store open", "post slack", "post telegram", "click telegram", "store resolve", "store deliver", "edit slack", "edit telegram"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("the trace lacks %q; it has %q", want, names)
 		}

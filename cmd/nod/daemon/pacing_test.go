@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -49,7 +50,7 @@ func TestEditsAreMerged(t *testing.T) {
 	r.Sandbox.AddFault(limit)
 	before := edits.Load()
 	change := func() {
-		if _, err := r.Daemons[0].Store().Mark(r.Ctx, id, bridge.Mark{Joined: true}); err != nil {
+		if _, err := r.Daemons[0].Store().Mark(r.Ctx, id, life.Mark{Joined: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

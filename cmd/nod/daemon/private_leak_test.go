@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -117,7 +118,7 @@ func secretive(r *rig.Rig, s string) {
 	}}})
 	at(bridge.Request{Ask: bridge.Ask{Kind: bridge.KindNotice, Prompt: "The " + hidden + " sleeps"}})
 	for _, a := range []rig.Asked{first, second, question} {
-		r.Due(bridge.JobStep, a.Interaction.ID, 0)
+		r.Due(life.JobStep, a.Interaction.ID, 0)
 	}
 	r.Eventually("a reminder is sent", func() bool { return messages(r, s, "⏰") > 0 }) // one for all that are due together
 	deny := bridge.Reply{Decision: bridge.DecideDeny, Reason: "no " + hidden}

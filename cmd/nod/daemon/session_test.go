@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -227,7 +228,7 @@ func TestSessionMessageSteers(t *testing.T) {
 			m.Elsewhere().Typed("ana", at, "Message tester", "use port 8080")
 			m.Eventually("ana reads that the first waits", func() bool { return m.said("Waiting, not delivered yet") })
 			m.report(bridge.SessionReport{Step: "Bash: make test"})
-			m.Due(bridge.JobEdit, m.asked.Interaction.ID, 0)
+			m.Due(life.JobEdit, m.asked.Interaction.ID, 0)
 			m.shows("Bash: make test")
 			m.Elsewhere().Typed("ana", at, "Message tester", "then stop the server")
 			if s != "telegram" { // there, her message is in the chat

@@ -9,6 +9,7 @@ import (
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
 	"github.com/nodbridge/nod/bridge/turns"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
@@ -80,7 +81,7 @@ func bodyScene(x rig.Intruder) scene {
 		id: string(id), other: x.Stored("body", string(other.Interaction.ID)),
 		forge: [2]string{`"tool":"`, `"tool":"x`},
 		next: func() {
-			x.Due(bridge.JobStep, id, 0)
+			x.Due(life.JobStep, id, 0)
 			x.Eventually("cy is asked as well", func() bool {
 				rec, err := x.Agent.Get(x.Ctx, id)
 				return err == nil && rec.Step == 1
@@ -100,7 +101,7 @@ func cardScene(x rig.Intruder) scene {
 		id: string(id) + "/0", other: x.Stored("card", string(other.Interaction.ID)+"/0"),
 		forge: [2]string{`"shown":"`, `"shown":"0`},
 		next: func() {
-			_, err := x.Daemons[0].Store().Mark(x.Ctx, id, bridge.Mark{Late: &bridge.Late{Delay: time.Hour}})
+			_, err := x.Daemons[0].Store().Mark(x.Ctx, id, life.Mark{Late: &life.Late{Delay: time.Hour}})
 			must(x, err)
 		},
 		says: func() string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/config"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
@@ -56,7 +57,7 @@ func TestNothingUnseen(t *testing.T) {
 // no proof.
 func forget(r *rig.Rig, a rig.Asked) {
 	r.T.Helper()
-	other := bridge.Mark{Shown: &bridge.Shown{Content: "0123456789abcdef01234567"}}
+	other := life.Mark{Shown: &life.Shown{Content: "0123456789abcdef01234567"}}
 	if _, err := r.Daemons[0].Store().Mark(r.Ctx, a.Interaction.ID, other); err != nil {
 		r.T.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestUnseenHeals(t *testing.T) {
 			if got := b.End(); got.State != bridge.StateDenied {
 				t.Errorf("the other is %s", got.State)
 			}
-			r.Due(bridge.JobEdit, a.Interaction.ID, 0) // the refused yes has requested it
+			r.Due(life.JobEdit, a.Interaction.ID, 0) // the refused yes has requested it
 			r.Sandbox.ClearFaults()
 			read(a, s)
 			r.Press("ana", a.On(s), "Run command")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 )
 
 // openFor is the time for which a request is open. It is longer than a run,
@@ -22,10 +23,10 @@ const openFor = 24 * time.Hour
 
 // opening returns the request that every cycle opens: a typical approval with
 // one destination.
-func (b *harness) opening() (bridge.Opening, error) {
+func (b *harness) opening() (life.Opening, error) {
 	id, err := bridge.NewID()
 	if err != nil {
-		return bridge.Opening{}, err
+		return life.Opening{}, err
 	}
 	now := time.Now().UTC()
 	i := bridge.Interaction{
@@ -43,12 +44,12 @@ func (b *harness) opening() (bridge.Opening, error) {
 		Digest:   strings.Repeat("0", 64),
 		Content:  strings.Repeat("1", 64),
 	}
-	return bridge.Opening{Interaction: i, Awaited: true}, nil
+	return life.Opening{Interaction: i, Awaited: true}, nil
 }
 
-func yes(id bridge.ID) bridge.Settlement {
+func yes(id bridge.ID) life.Resolution {
 	actor := bridge.Actor{Platform: "chat", User: "U", Person: "ana"}
-	return bridge.Settlement{ID: id, Nonce: "bench", Response: bridge.Response{
+	return life.Resolution{ID: id, Nonce: "bench", Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &actor, Annotations: map[string]bridge.Annotation{}, At: time.Now().UTC(), Digest: strings.Repeat("0", 64),
 	}}
 }
@@ -131,14 +132,14 @@ func (b *harness) fullCycle(ctx context.Context) error {
 }
 
 // complete opens a request, settles it, and waits for the end.
-func (b *harness) complete(ctx context.Context, o bridge.Opening) error {
+func (b *harness) complete(ctx context.Context, o life.Opening) error {
 	id := o.Interaction.ID
 	if _, _, err := b.store.Open(ctx, o); err != nil {
 		return err
 	}
 	settled := make(chan error, 1)
 	time.AfterFunc(settleAfter, func() {
-		_, _, err := b.store.Settle(ctx, yes(id))
+		_, _, err := b.store.Resolve(ctx, yes(id))
 		settled <- err
 	})
 	rec, err := core.Await(ctx, b.store, id)
@@ -267,7 +268,7 @@ func (b *harness) unblock(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 		began := time.Now()
-		if _, _, err := b.store.Settle(ctx, yes(id)); err != nil {
+		if _, _, err := b.store.Resolve(ctx, yes(id)); err != nil {
 			return 0, err
 		}
 		at, ok := <-woken

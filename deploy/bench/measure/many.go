@@ -181,7 +181,7 @@ func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (float64, error
 			mu.Lock()
 			began[id] = time.Now()
 			mu.Unlock()
-			if _, _, err := b.store.Settle(ctx, yes(id)); err != nil {
+			if _, _, err := b.store.Resolve(ctx, yes(id)); err != nil {
 				failed <- err
 			}
 		})

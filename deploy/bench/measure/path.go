@@ -204,7 +204,7 @@ func (s *installation) settled(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	_, _, err = s.Store().Settle(ctx, t)
+	_, _, err = s.Store().Resolve(ctx, t)
 	return float64(time.Since(began).Microseconds()), err
 }
 

@@ -142,7 +142,7 @@ func (b *harness) timed(ctx context.Context) (taken, error) {
 	settled := make(chan error, 1)
 	time.AfterFunc(settleAfter, func() {
 		settling = time.Now()
-		_, _, err := b.store.Settle(ctx, yes(id))
+		_, _, err := b.store.Resolve(ctx, yes(id))
 		t.settle = since(settling)
 		settled <- err
 	})

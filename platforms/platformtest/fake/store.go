@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
@@ -29,9 +30,9 @@ type Store struct {
 	Records map[bridge.ID]bridge.Record
 	Order   []bridge.ID  // of opening
 	DB      broker.Store // for documents; fails like the store
-	Jobs    []bridge.Job // jobs that Claim returns
+	Jobs    []core.Job   // jobs that Claim returns
 	Gone    []string     // outcomes of jobs: their kind and "done", "retry …" or "dead: …"
-	Overdue []bridge.Expiry
+	Overdue []core.Expiry
 	Lost    bool  // every job has lost its lease
 	Refuses error // error of every call, if set
 	Drops   int   // number of next updates of jobs to fail
@@ -98,7 +99,7 @@ func (f *Store) Fail(err error) {
 	f.Refuses = err
 }
 
-func (f *Store) Open(_ context.Context, o bridge.Opening, _ ...broker.Version) (bridge.Record, bool, error) {
+func (f *Store) Open(_ context.Context, o life.Opening, _ ...broker.Version) (bridge.Record, bool, error) {
 	r := bridge.Record{Interaction: o.Interaction, State: bridge.StatePending, Failures: o.Failures, Response: o.Response}
 	if o.Response != nil {
 		r.State = o.Response.State
@@ -110,7 +111,7 @@ func (f *Store) Open(_ context.Context, o bridge.Opening, _ ...broker.Version) (
 	return r, true, nil
 }
 
-func (f *Store) Known(_ context.Context, o bridge.Opening) (bool, error) {
+func (f *Store) Known(_ context.Context, o life.Opening) (bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return o.Identity.Name != "" && f.keys[o.Identity.Name] != "", f.Refuses
@@ -127,7 +128,7 @@ func (f *Store) Sending(_ context.Context, r bridge.Record, _ string) error {
 
 // Abandon implements core.Interactions. It assumes a single caller.
 func (f *Store) Abandon(ctx context.Context, id bridge.ID, _ string, _ bool, end bridge.Response) (bridge.Record, error) {
-	r, _, err := f.Settle(ctx, bridge.Settlement{ID: id, Response: end})
+	r, _, err := f.Resolve(ctx, life.Resolution{ID: id, Response: end})
 	return r, err
 }
 
@@ -148,7 +149,7 @@ func (f *Store) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error
 
 // Mark applies the marks that the parts read later. An amendment must expect
 // the number of earlier amendments.
-func (f *Store) Mark(_ context.Context, id bridge.ID, m bridge.Mark) (bridge.Record, error) {
+func (f *Store) Mark(_ context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	defer f.Changed.Ring()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -231,7 +232,7 @@ func (f *Store) await(ctx context.Context, id bridge.ID) (*bridge.Record, error)
 	}
 }
 
-func (f *Store) AwaitThen(ctx context.Context, id bridge.ID, then func(bridge.Awaited)) {
+func (f *Store) AwaitThen(ctx context.Context, id bridge.ID, then func(core.Awaited)) {
 	go then(func() (*bridge.Record, error) { return f.await(ctx, id) })
 }
 
@@ -254,7 +255,7 @@ func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, 
 	return out, f.Refuses
 }
 
-func (f *Store) Settle(_ context.Context, s bridge.Settlement, _ ...core.Also) (bridge.Record, bool, error) {
+func (f *Store) Resolve(_ context.Context, s life.Resolution, _ ...core.Also) (bridge.Record, bool, error) {
 	defer f.Changed.Ring()
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -270,23 +271,23 @@ func (f *Store) Settle(_ context.Context, s bridge.Settlement, _ ...core.Also) (
 	return r, true, nil
 }
 
-func (f *Store) Vote(context.Context, bridge.Ballot, ...core.Also) (bridge.Record, bridge.BallotResult, error) {
+func (f *Store) Vote(context.Context, life.Ballot, ...core.Also) (bridge.Record, core.BallotResult, error) {
 	return bridge.Record{}, "", bridge.Errorf(bridge.CodeInternal, "the fake counts no votes")
 }
 
 // Work creates a job, which Claim returns once.
-func (f *Store) Work(kind bridge.JobKind, id bridge.ID, n int) bridge.Job {
+func (f *Store) Work(kind life.JobKind, id bridge.ID, n int) core.Job {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Next++
-	j := bridge.Job{
+	j := core.Job{
 		ID: strconv.Itoa(f.Next), Kind: kind, Interaction: id, Destination: n, Attempt: 1, Began: time.Now(),
 	}
 	f.Jobs = append(f.Jobs, j)
 	return j
 }
 
-func (f *Store) Claim(_ context.Context, n int, _ time.Duration) ([]bridge.Job, error) {
+func (f *Store) Claim(_ context.Context, n int, _ time.Duration) ([]core.Job, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	if f.Refuses != nil {
@@ -298,7 +299,7 @@ func (f *Store) Claim(_ context.Context, n int, _ time.Duration) ([]bridge.Job, 
 	return out, nil
 }
 
-func (f *Store) end(j bridge.Job, how string) error {
+func (f *Store) end(j core.Job, how string) error {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	if f.Drops > 0 {
@@ -309,9 +310,9 @@ func (f *Store) end(j bridge.Job, how string) error {
 	return f.Refuses
 }
 
-func (f *Store) Finish(_ context.Context, j bridge.Job) error { return f.end(j, "done") }
+func (f *Store) Finish(_ context.Context, j core.Job) error { return f.end(j, "done") }
 
-func (f *Store) Retry(_ context.Context, j bridge.Job, d time.Duration, reason string) error {
+func (f *Store) Retry(_ context.Context, j core.Job, d time.Duration, reason string) error {
 	how := "retry in " + d.Round(10*time.Millisecond).String()
 	if reason == "" {
 		how += ", not counted"
@@ -322,20 +323,20 @@ func (f *Store) Retry(_ context.Context, j bridge.Job, d time.Duration, reason s
 	return f.end(j, how)
 }
 
-func (f *Store) Bury(_ context.Context, j bridge.Job, reason string) error {
+func (f *Store) Bury(_ context.Context, j core.Job, reason string) error {
 	return f.end(j, "dead: "+reason)
 }
 
 func (f *Store) Wait(ctx context.Context, d time.Duration) { bridge.Pause(ctx, d) }
 
-func (f *Store) Extend(context.Context, bridge.Job, time.Duration) (bool, error) {
+func (f *Store) Extend(context.Context, core.Job, time.Duration) (bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return !f.Lost, f.Refuses
 }
 
 // Expire expires one of the overdue requests.
-func (f *Store) Expire(context.Context, int) ([]bridge.Expiry, bool, error) {
+func (f *Store) Expire(context.Context, int) ([]core.Expiry, bool, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	if f.Refuses != nil || len(f.Overdue) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
@@ -66,11 +67,11 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 
 // Due makes a job of a request due as soon as it exists. Tests use it instead
 // of short delays, which a busy machine exceeds.
-func (r *Rig) Due(kind bridge.JobKind, id bridge.ID, n int) {
+func (r *Rig) Due(kind life.JobKind, id bridge.ID, n int) {
 	r.T.Helper()
 	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
 	r.Eventually("there is the job "+job, func() bool {
-		made, err := due.Run(r.Ctx, r.Bare, []string{"nod:{nod}:jobs", "nod:{nod}:states"}, job, kind == bridge.JobStep).Bool()
+		made, err := due.Run(r.Ctx, r.Bare, []string{"nod:{nod}:jobs", "nod:{nod}:states"}, job, kind == life.JobStep).Bool()
 		return err == nil && made
 	})
 }

@@ -218,8 +218,8 @@ type Decided struct {
 	Message *bridge.MessageRef       `json:"message"`
 }
 
-// life is the part of a stored life document that contains the decisions.
-type life struct {
+// decisions is the part of a stored life document that contains the decisions.
+type decisions struct {
 	State    bridge.State      `json:"state"`
 	Response *Decided          `json:"response"`
 	Votes    []json.RawMessage `json:"votes"`
@@ -227,7 +227,7 @@ type life struct {
 
 // clicked reports whether it contains a decision that a person made on a
 // message.
-func (l life) clicked() bool {
+func (l decisions) clicked() bool {
 	return l.State == "" && len(l.Votes) > 0 || l.Response != nil && l.Response.Actor != nil && l.Response.Message != nil
 }
 
@@ -249,7 +249,7 @@ func (d *Display) decisions(cmds []redis.Cmder) []check {
 }
 
 // lifeIn returns the life document that a command stores.
-func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
+func lifeIn(cmd redis.Cmder) (id bridge.ID, l decisions, ok bool) {
 	args := cmd.Args()
 	if name := cmd.Name(); name != "evalsha" && name != "eval" || len(args) < 4 {
 		return "", l, false
@@ -270,8 +270,8 @@ func lifeIn(cmd redis.Cmder) (id bridge.ID, l life, ok bool) {
 
 // decision returns the response or the vote that a new document adds to the
 // stored one, or nil if it adds none.
-func (d *Display) decision(id bridge.ID, next life) *Decided {
-	var now life
+func (d *Display) decision(id bridge.ID, next decisions) *Decided {
+	var now decisions
 	d.read("life", id, &now)
 	if now.State != "" {
 		return nil
@@ -298,7 +298,7 @@ func (d *Display) read(kind string, id bridge.ID, into any) bool {
 // not show. It returns "" if the message shows everything, or if the
 // interaction is closed.
 func (d *Display) Missing(id bridge.ID, s Decided) string {
-	var now life
+	var now decisions
 	var i bridge.Interaction
 	if !d.read("life", id, &now) || now.State != "" || !d.read("body", id, &i) {
 		return ""

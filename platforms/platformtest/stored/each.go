@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	store "github.com/nodbridge/nod/broker/redis"
@@ -72,7 +73,7 @@ func NoError(t *testing.T, err error) {
 }
 
 // Opening returns an opening of an approval, with an idempotency key.
-func Opening(t *testing.T, key string, change func(*bridge.Interaction)) bridge.Opening {
+func Opening(t *testing.T, key string, change func(*bridge.Interaction)) life.Opening {
 	t.Helper()
 	i := bridge.Interaction{
 		Ask: bridge.Ask{
@@ -90,7 +91,7 @@ func Opening(t *testing.T, key string, change func(*bridge.Interaction)) bridge.
 		change(&i)
 	}
 	i.ID = Must[bridge.ID](t)(bridge.NewID())
-	return bridge.Opening{Interaction: i, Identity: bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest)}
+	return life.Opening{Interaction: i, Identity: bridge.CallID{Key: key}.Identity(i.Agent, i.Session, i.Digest)}
 }
 
 // Open opens an approval and returns its record.
@@ -103,9 +104,9 @@ func Open(t *testing.T, s core.Port, change func(*bridge.Interaction)) bridge.Re
 	return r
 }
 
-// Yes returns the settlement with which an account approves.
-func Yes(id bridge.ID, who string) bridge.Settlement {
-	return bridge.Settlement{ID: id, Nonce: who, Response: bridge.Response{
+// Yes returns the resolution with which an account approves.
+func Yes(id bridge.ID, who string) life.Resolution {
+	return life.Resolution{ID: id, Nonce: who, Response: bridge.Response{
 		State: bridge.StateApproved, Scope: bridge.ScopeOnce, Actor: &bridge.Actor{Platform: "slack", User: who}, Annotations: map[string]bridge.Annotation{},
 	}}
 }
