@@ -81,6 +81,7 @@ var names = []Name{
 	{Kind: Setting, Name: "identity.remembered", Instead: "remove it: nod asks a platform again after 20 seconds"},
 	{Kind: Setting, Name: "routes.NAME.notice_sound", Instead: "remove it: send a question or an approval to notify people"},
 	{Kind: Setting, Name: "traces.sample", Instead: "set the environment variables OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG"},
+	{Kind: Flag, Name: "version --sbom", Instead: "read the file nod_VERSION.cdx.json of the release, or run go version -m on the program"},
 	{Kind: Command, Name: "channel", Instead: "set who answers, and where, in the route: see routes in the config"},
 	{Kind: Route, Name: "PUT /v1/channels/mode", Instead: "set who answers, and where, in the route: see routes in the config"},
 }

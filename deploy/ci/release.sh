@@ -22,7 +22,7 @@ mkdir -p "$out/tmp/completions"
 for shell in bash zsh fish powershell; do
   "$out/tmp/nod" completion "$shell" > "$out/tmp/completions/nod.$shell"
 done
-"$out/tmp/nod" version --sbom > "$out/nod_$version.cdx.json"
+go run ./deploy/ci/sbom "$out/tmp/nod" "$version" > "$out/nod_$version.cdx.json"
 
 # packages NAME ARCH builds the packages with the binary of an archive.
 packages() {
