@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -24,11 +25,11 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	if err != nil {
 		return core.Reaction{}, err
 	}
-	payload, i, err := e.begun(m, a)
+	i, err := e.begun(m, a)
 	if err != nil || i == nil {
 		return core.Reaction{OK: err == nil}, err
 	}
-	if err := e.deliver(ctx, payload, i); err != nil {
+	if err := e.deliver(ctx, i); err != nil {
 		return core.Reaction{Warning: "This interaction failed (" + err.Error() + ")"}, nil
 	}
 	e.Lock()
@@ -38,7 +39,7 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 
 // begun returns the interaction that an action starts, or nil if the app does
 // not receive the action.
-func (e *Emulator) begun(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+func (e *Emulator) begun(m core.Account, a core.Action) (*interaction, error) {
 	e.Lock()
 	defer e.Unlock()
 	switch a.Do {
@@ -49,78 +50,74 @@ func (e *Emulator) begun(m core.Account, a core.Action) (raw.Object, *interactio
 	case "command", "suggest":
 		return e.command(m, a, a.Do == "suggest")
 	case "send", "reply":
-		return nil, nil, e.talk(m, a)
+		return nil, e.talk(m, a)
 	case "edit":
-		return nil, nil, e.edit(m, a)
+		return nil, e.edit(m, a)
 	case "delete":
-		return nil, nil, e.takeDown(a)
+		return nil, e.takeDown(a)
 	case "thread":
-		return nil, nil, e.moderate(a)
+		return nil, e.moderate(a)
 	case "embeds":
 		e.preferEmbeds(m, a.Text != "off")
-		return nil, nil, nil
+		return nil, nil
 	case "close":
 		if e.modals[a.View] == nil {
-			return nil, nil, e.Errorf("no modal %q is open", a.View)
+			return nil, e.Errorf("no modal %q is open", a.View)
 		}
 		delete(e.modals, a.View)
 		e.Touch()
-		return nil, nil, nil
+		return nil, nil
 	}
-	return nil, nil, e.CannotDo(a.Do)
+	return nil, e.CannotDo(a.Do)
 }
 
-func (e *Emulator) begin(m core.Account, channel, message string, kind int) *interaction {
+// begin returns a new interaction of a member in a channel, with the payload for
+// the app. The message may be nil.
+func (e *Emulator) begin(m core.Account, ch *channel, message raw.Object, kind int, data raw.Object) *interaction {
 	i := &interaction{
-		ID: e.snowflake(), Token: uuid.NewString() + uuid.NewString(), User: m.ID, Channel: channel, Message: message,
+		ID: e.snowflake(), Token: uuid.NewString() + uuid.NewString(), User: m.ID, Channel: ch.ID, Message: raw.Str(message, "id"),
 		Kind: kind, Created: e.Clock.Now(), Responded: make(chan struct{}),
 	}
 	e.interactions[i.Token] = i
-	return i
-}
-
-func (e *Emulator) payload(m core.Account, i *interaction, ch *channel, data, message raw.Object) raw.Object {
 	user := userJSON(m)
-	p := raw.Object{
-		"id": i.ID, "application_id": Application, "type": i.Kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
+	i.payload = raw.Object{
+		"id": i.ID, "application_id": Application, "type": kind, "token": i.Token, "version": 1, "channel_id": ch.ID,
 		"channel": ch.json(), "data": data, "locale": "en-US", "app_permissions": strconv.FormatInt(e.permissions(), 10),
 		"entitlements": []any{}, "authorizing_integration_owners": raw.Object{},
 		"attachment_size_limit": 10 << 20,
 	}
 	if message != nil {
-		p["message"] = raw.Copy(message)
+		i.payload["message"] = raw.Copy(message)
 	}
 	if ch.Kind == directChannel {
-		p["user"], p["context"] = user, 1
-		return p
+		i.payload["user"], i.payload["context"] = user, 1
+		return i
 	}
-	p["guild_id"], p["context"] = Guild, 0
-	p["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
-	p["member"] = raw.Object{
-		"user": user, "roles": e.GroupsOf(m), "permissions": "0", "nick": nil, "joined_at": "2026-01-01T00:00:00Z",
-		"deaf": false, "mute": false, "flags": 0,
-	}
-	return p
+	i.payload["guild_id"], i.payload["context"] = Guild, 0
+	i.payload["guild"] = raw.Object{"id": Guild, "locale": "en-US", "features": []any{}}
+	i.payload["member"] = memberJSON(user, e.GroupsOf(m))
+	maps.Copy(raw.Sub(i.payload, "member"), raw.Object{"permissions": "0", "nick": nil})
+	return i
 }
 
-func (e *Emulator) component(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+func (e *Emulator) component(m core.Account, a core.Action) (*interaction, error) {
 	ch := e.channels[a.Channel]
 	if ch == nil {
-		return nil, nil, e.Errorf("no channel %q", a.Channel)
+		return nil, e.Errorf("no channel %q", a.Channel)
 	}
 	msg := ch.Seen(a.Message, m.ID)
 	if msg == nil {
-		return nil, nil, e.Errorf("no message %q in %s", a.Message, a.Channel)
+		return nil, e.Errorf("no message %q in %s", a.Message, a.Channel)
 	}
 	c := findComponent(msg, a.Control)
 	if c == nil || c["disabled"] == true || a.Do == "press" != (kindOf(c) == button) {
-		return nil, nil, e.Errorf("no control %q on message %s", a.Control, a.Message)
+		return nil, e.Errorf("no control %q on message %s", a.Control, a.Message)
 	}
 	data := raw.Object{"custom_id": a.Control, "component_type": kindOf(c), "id": c["id"]}
 	if kind := kindOf(c); kind == stringSelect || picksEntity(kind) {
 		values, err := chosen(e.withOptions(c), a.Values[a.Control])
 		if err != nil {
-			return nil, nil, e.Errorf("%w", err)
+			return nil, e.Errorf("%w", err)
 		}
 		data["values"] = values
 		if resolved := (raw.Object{}); picksEntity(kind) {
@@ -128,8 +125,7 @@ func (e *Emulator) component(m core.Account, a core.Action) (raw.Object, *intera
 			data["resolved"] = resolved
 		}
 	}
-	i := e.begin(m, ch.ID, a.Message, componentUsed)
-	return e.payload(m, i, ch, data, msg), i, nil
+	return e.begin(m, ch, msg, componentUsed, data), nil
 }
 
 func findComponent(m raw.Object, customID string) raw.Object {
@@ -141,29 +137,27 @@ func findComponent(m raw.Object, customID string) raw.Object {
 	return nil
 }
 
-func (e *Emulator) modalSubmit(m core.Account, a core.Action) (raw.Object, *interaction, error) {
+func (e *Emulator) modalSubmit(m core.Account, a core.Action) (*interaction, error) {
 	shown := e.modals[a.View]
 	if shown == nil || shown.User != m.ID {
-		return nil, nil, e.Errorf("no modal %q is open for %s", a.View, m.Key)
+		return nil, e.Errorf("no modal %q is open for %s", a.View, m.Key)
 	}
 	filled, resolved, err := e.fill(raw.Objects(shown.Data, "components"), a.Values)
 	if err != nil {
-		return nil, nil, e.Errorf("%w", err)
+		return nil, e.Errorf("%w", err)
 	}
 	delete(e.modals, a.View)
 	e.Touch()
-	ch := e.channels[shown.Channel]
-	i := e.begin(m, ch.ID, raw.Str(shown.Message, "id"), modalSubmitted)
 	data := raw.Object{"custom_id": raw.Str(shown.Data, "custom_id"), "components": filled}
 	if len(resolved) > 0 {
 		data["resolved"] = resolved
 	}
-	return e.payload(m, i, ch, data, shown.Message), i, nil
+	return e.begin(m, e.channels[shown.Channel], shown.Message, modalSubmitted, data), nil
 }
 
 // deliver sends an interaction to the application and waits for its first
 // response.
-func (e *Emulator) deliver(ctx context.Context, payload raw.Object, i *interaction) error {
+func (e *Emulator) deliver(ctx context.Context, i *interaction) error {
 	times, err := e.Event(ctx, "event_drop", "mute")
 	if err != nil {
 		return err
@@ -172,9 +166,9 @@ func (e *Emulator) deliver(ctx context.Context, payload raw.Object, i *interacti
 	if e.opts.URL != "" {
 		send = e.overHTTP
 	}
-	e.Recorder.Note(core.ToBot, Name, "INTERACTION_CREATE", payload)
+	e.Recorder.Note(core.ToBot, Name, "INTERACTION_CREATE", i.payload)
 	for range times {
-		if err := send(ctx, payload, i); err != nil {
+		if err := send(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -193,20 +187,20 @@ func (e *Emulator) deliver(ctx context.Context, payload raw.Object, i *interacti
 
 // overGateway sends an interaction to every session of the shard. A session
 // without a connection gets it when the bot resumes.
-func (e *Emulator) overGateway(ctx context.Context, payload raw.Object, _ *interaction) error {
+func (e *Emulator) overGateway(ctx context.Context, i *interaction) error {
 	e.Lock()
 	defer e.Unlock()
 	sessions := e.connected()
-	if len(sessions) == 0 {
-		for _, s := range e.sessions {
-			s.send(ctx, "INTERACTION_CREATE", payload)
+	if len(sessions) > 0 {
+		for _, s := range sessions {
+			s.send(ctx, "INTERACTION_CREATE", i.payload)
 		}
-		return core.ErrNoReceiver
+		return nil
 	}
-	for _, s := range sessions {
-		s.send(ctx, "INTERACTION_CREATE", payload)
+	for _, s := range e.sessions {
+		s.send(ctx, "INTERACTION_CREATE", i.payload)
 	}
-	return nil
+	return core.ErrNoReceiver
 }
 
 // Sign signs a request body like Discord.
@@ -216,8 +210,8 @@ func Sign(h http.Header, key ed25519.PrivateKey, at time.Time, body []byte) {
 	h.Set("X-Signature-Ed25519", hex.EncodeToString(ed25519.Sign(key, append([]byte(ts), body...))))
 }
 
-func (e *Emulator) overHTTP(ctx context.Context, payload raw.Object, i *interaction) error {
-	body, err := json.Marshal(payload)
+func (e *Emulator) overHTTP(ctx context.Context, i *interaction) error {
+	body, err := json.Marshal(i.payload)
 	if err != nil {
 		return err
 	}

@@ -116,21 +116,21 @@ func (e *Emulator) createCommand(c *call) any {
 // command runs an application command such as "/name subcommand value" or
 // "/name option:value other:value". With suggest, it asks for suggestions for
 // the last option instead.
-func (e *Emulator) command(m core.Account, a core.Action, suggest bool) (raw.Object, *interaction, error) {
+func (e *Emulator) command(m core.Account, a core.Action, suggest bool) (*interaction, error) {
 	words := strings.Fields(strings.TrimPrefix(a.Text, "/"))
 	ch := e.channels[a.Channel]
-	if len(words) == 0 || ch == nil {
-		return nil, nil, e.Errorf("there is no command %q in %q", a.Text, a.Channel)
+	var command raw.Object
+	if len(words) > 0 {
+		command = e.registered(words[0], 1)
 	}
-	command := e.registered(words[0], 1)
-	if command == nil {
-		return nil, nil, e.Errorf("there is no command %q in %q", a.Text, a.Channel)
+	if command == nil || ch == nil {
+		return nil, e.Errorf("there is no command %q in %q", a.Text, a.Channel)
 	}
 	data := raw.Object{"id": command["id"], "name": words[0], "type": 1}
 	t := &typed{Emulator: e, user: m.ID, suggest: suggest, resolved: raw.Object{}}
 	options, err := t.options("/"+words[0], words[1:], raw.Objects(command, "options"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(options) > 0 {
 		data["options"] = options
@@ -142,9 +142,9 @@ func (e *Emulator) command(m core.Account, a core.Action, suggest bool) (raw.Obj
 	if suggest {
 		kind = suggestionsWanted
 	}
-	i := e.begin(m, ch.ID, "", kind)
+	i := e.begin(m, ch, nil, kind, data)
 	i.Focused = t.focused
-	return e.payload(m, i, ch, data, nil), i, nil
+	return i, nil
 }
 
 // typed reads the words of a command.

@@ -102,10 +102,3 @@ func (e *Emulator) PublicKey() ed25519.PublicKey { return e.key.Public().(ed2551
 // Key returns the private key that signs interactions. Tests forge interactions
 // with it.
 func (e *Emulator) Key() ed25519.PrivateKey { return e.key }
-
-// Disconnect closes every gateway connection with a code. Zero asks the bot to
-// reconnect.
-func (e *Emulator) Disconnect(code int) error {
-	e.disconnect(e.Context(), code)
-	return nil
-}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -44,11 +43,10 @@ func (e *Emulator) revoked() bool {
 }
 
 // session is a gateway session. It outlives its connection, so that a bot can
-// resume it.
+// resume it. The lock of the hub guards it.
 type session struct {
 	id      string
 	intents int
-	mu      sync.Mutex // guards the fields below; never lock the hub while holding it
 	conn    *websocket.Conn
 	seq     int
 	events  []event
@@ -116,14 +114,12 @@ func (e *Emulator) socket(rw http.ResponseWriter, r *http.Request) {
 func (e *Emulator) left(s *session, conn *websocket.Conn, ended websocket.StatusCode) {
 	e.Lock()
 	defer e.Unlock()
-	s.mu.Lock()
 	if s.conn == conn { // otherwise, the service closed the connection
 		s.conn = nil
 		if ended == websocket.StatusNormalClosure || ended == websocket.StatusGoingAway {
 			delete(e.sessions, s.id)
 		}
 	}
-	s.mu.Unlock()
 	e.Touch()
 }
 
@@ -164,22 +160,19 @@ func (e *Emulator) frame(
 // returns nil if the session does not exist.
 func (e *Emulator) resume(ctx context.Context, conn *websocket.Conn, id string, seq int) *session {
 	e.Lock()
+	defer e.Unlock()
 	old := e.sessions[id]
 	if old == nil {
-		e.Unlock()
 		return nil
 	}
-	old.mu.Lock()
 	old.conn = conn
 	for _, missed := range old.events {
 		if missed.S > seq {
-			_ = wsjson.Write(ctx, conn, missed) // the connection may have ended, and the bot then resumes again
+			old.write(ctx, missed)
 		}
 	}
-	old.mu.Unlock()
-	e.Touch()
-	e.Unlock()
 	old.send(ctx, "RESUMED", raw.Object{})
+	e.Touch()
 	return old
 }
 
@@ -189,20 +182,16 @@ func (e *Emulator) identify(
 	ctx context.Context, conn *websocket.Conn, intents int,
 ) (*session, websocket.StatusCode) {
 	e.Lock()
-	wait := e.Limits.TakeIn("discord identify", startRate.calls, startRate.period)
-	kept := wait > 0 || e.started()
-	e.Touch()
-	e.Unlock()
-	switch {
-	case wait > 0:
+	defer e.Unlock()
+	defer e.Touch()
+	if e.Limits.TakeIn("discord identify", startRate.calls, startRate.period) > 0 {
 		_ = wsjson.Write(ctx, conn, raw.Object{"op": opInvalidSession, "d": false}) // the connection may have ended
 		return nil, 0
-	case !kept:
+	}
+	if !e.started() {
 		return nil, closeAuthentication
 	}
 	s := &session{id: uuid.NewString(), intents: intents, conn: conn}
-	e.Lock()
-	defer e.Unlock()
 	e.sessions[s.id] = s
 	s.send(e.Context(), "READY", raw.Object{
 		"v": 10, "user": botJSON(), "guilds": []any{raw.Object{"id": Guild, "unavailable": true}}, "session_id": s.id,
@@ -212,7 +201,6 @@ func (e *Emulator) identify(
 	if intents&intentGuilds != 0 {
 		s.send(e.Context(), "GUILD_CREATE", e.guildJSON())
 	}
-	e.Touch()
 	return s, 0
 }
 
@@ -227,22 +215,22 @@ func (e *Emulator) guildJSON() raw.Object {
 	}
 }
 
-// send assigns a number to an event, keeps it for a resume, and sends it.
+// send assigns a number to an event, keeps it for a resume, and sends it. The
+// caller holds the lock.
 func (s *session) send(ctx context.Context, t string, d any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.seq++
 	e := event{T: t, S: s.seq, D: raw.Clone(d)}
 	s.events = append(s.events, e)
 	if len(s.events) > replayed {
 		s.events = s.events[1:]
 	}
-	if s.conn == nil {
-		return
-	}
+	s.write(ctx, e)
+}
+
+func (s *session) write(ctx context.Context, e event) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if wsjson.Write(ctx, s.conn, e) != nil {
+	if s.conn != nil && wsjson.Write(ctx, s.conn, e) != nil {
 		s.conn = nil // the bot resumes
 	}
 }
@@ -274,44 +262,34 @@ func (e *Emulator) dispatch(t string, ch *channel, extra, m raw.Object) {
 // connected returns the sessions that have a connection. The caller holds the
 // lock.
 func (e *Emulator) connected() []*session {
-	var out []*session
-	for _, s := range e.sessions {
-		s.mu.Lock()
-		if s.conn != nil {
-			out = append(out, s)
-		}
-		s.mu.Unlock()
-	}
-	return out
+	return slices.DeleteFunc(slices.Collect(maps.Values(e.sessions)), func(s *session) bool { return s.conn == nil })
 }
 
 // unresumable lists the close codes that end a session.
 var unresumable = []int{4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
 
-// disconnect closes every gateway connection with a code. Zero asks the bot to
+// Disconnect closes every gateway connection with a code. Zero asks the bot to
 // reconnect.
-func (e *Emulator) disconnect(ctx context.Context, code int) {
+func (e *Emulator) Disconnect(code int) error {
 	e.Lock()
-	sessions := e.connected()
+	var conns []*websocket.Conn
+	for _, s := range e.connected() {
+		conns = append(conns, s.conn)
+		s.conn = nil
+	}
 	if slices.Contains(unresumable, code) {
 		clear(e.sessions)
 	}
 	e.Unlock()
-	for _, s := range sessions {
-		s.mu.Lock()
-		conn := s.conn
-		s.conn = nil
-		s.mu.Unlock()
-		if conn == nil {
-			continue
-		}
+	for _, conn := range conns {
 		if code == 0 {
-			_ = wsjson.Write(ctx, conn, raw.Object{"op": opReconnect, "d": nil}) // the connection may have ended
+			_ = wsjson.Write(e.Context(), conn, raw.Object{"op": opReconnect, "d": nil}) // the connection may have ended
 			e.Part(conn)
 			continue
 		}
 		conn.Close(websocket.StatusCode(code), "")
 	}
+	return nil
 }
 
 // starts counts the sessions that the bot has started. Discord resets the token

@@ -25,6 +25,7 @@ type interaction struct {
 	Channel   string
 	Message   string // ID of the message of the component
 	Kind      int
+	payload   raw.Object
 	Focused   int // kind of the option that needs suggestions
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
