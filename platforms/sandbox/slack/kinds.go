@@ -134,47 +134,51 @@ func init() { // docs.slack.dev/reference/block-kit/blocks/rich-text-block
 	}
 }
 
-func init() { // docs.slack.dev/reference/block-kit/block-elements and …/composition-objects
-	danger := oneOf("primary", "danger")
-	confirm := objectOf(shape{
+// Shapes that elements share: docs.slack.dev/reference/block-kit/block-elements
+// and docs.slack.dev/reference/block-kit/composition-objects.
+var (
+	danger  = optional(oneOf("primary", "danger"))
+	confirm = objectOf(shape{
 		"title": required(plain(100)), "text": required(prose(300)), "confirm": required(plain(30)), "deny": required(plain(30)),
-		"style": optional(danger),
+		"style": danger,
 	})
 	// opinion is each of the two feedback buttons.
-	opinion := required(objectOf(shape{
+	opinion = required(objectOf(shape{
 		"text": required(plain(75)), "value": required(text(1, 2000)), "accessibility_label": optional(text(0, 75)),
 	}))
-	var (
-		interactive = shape{"action_id": optional((*checker).actionID)}
-		focus       = shape{"focus_on_load": optional((*checker).focus)}
-		confirmable = interactive.with(shape{"confirm": optional(confirm)})
-		selectable  = confirmable.with(focus, shape{"placeholder": optional(plain(150))})
-		multiple    = selectable.with(shape{"max_selected_items": optional(integer(1, math.MaxInt32))})
-		ticked      = confirmable.with(focus, shape{"options": required(anything)})
-		typedIn     = interactive.with(focus, shape{
-			"placeholder": optional(plain(150)),
-			"dispatch_action_config": optional(objectOf(shape{
-				"trigger_actions_on": optional(listOf(1, 2, oneOf("on_enter_pressed", "on_character_entered"))),
-			})),
-		})
-		grouped = shape{"options": optional(anything), "option_groups": optional(anything)}
-		labeled = interactive.with(shape{"text": required(plain(75)), "accessibility_label": optional(text(0, 75))})
-		clicked = confirmable.with(labeled, shape{"value": optional(text(0, 2000))})
-		styled  = shape{"style": optional(danger)}
-		filter  = optional(objectOf(shape{
-			"include":                          optional(listOf(1, 4, oneOf("im", "mpim", "private", "public"))),
-			"exclude_external_shared_channels": optional(flag), "exclude_bot_users": optional(flag),
-		}))
-		here    = shape{"default_to_current_conversation": optional(flag), "filter": filter}
-		reply   = shape{"response_url_enabled": optional(flag)}
-		queried = shape{"min_query_length": optional(integer(0, math.MaxInt32))}
-		float   = optional(matching(decimal))
-	)
-	// keeps returns an element that keeps a member's input, whose initial value has
-	// a rule.
-	keeps := func(in part, state string, initial rule, s shape, more ...shape) kind {
-		return kind{in: in, state: state, shape: s.with(more...).with(shape{"initial_" + state: optional(initial)})}
-	}
+	interactive = shape{"action_id": optional((*checker).actionID)}
+	focus       = shape{"focus_on_load": optional((*checker).focus)}
+	confirmable = interactive.with(shape{"confirm": optional(confirm)})
+	selectable  = confirmable.with(focus, shape{"placeholder": optional(plain(150))})
+	multiple    = selectable.with(shape{"max_selected_items": optional(integer(1, math.MaxInt32))})
+	ticked      = confirmable.with(focus, shape{"options": required(anything)})
+	typedIn     = interactive.with(focus, shape{
+		"placeholder": optional(plain(150)),
+		"dispatch_action_config": optional(objectOf(shape{
+			"trigger_actions_on": optional(listOf(1, 2, oneOf("on_enter_pressed", "on_character_entered"))),
+		})),
+	})
+	grouped = shape{"options": optional(anything), "option_groups": optional(anything)}
+	labeled = interactive.with(shape{"text": required(plain(75)), "accessibility_label": optional(text(0, 75))})
+	clicked = confirmable.with(labeled, shape{"value": optional(text(0, 2000))})
+	styled  = shape{"style": danger}
+	filter  = optional(objectOf(shape{
+		"include":                          optional(listOf(1, 4, oneOf("im", "mpim", "private", "public"))),
+		"exclude_external_shared_channels": optional(flag), "exclude_bot_users": optional(flag),
+	}))
+	here    = shape{"default_to_current_conversation": optional(flag), "filter": filter}
+	reply   = shape{"response_url_enabled": optional(flag)}
+	queried = shape{"min_query_length": optional(integer(0, math.MaxInt32))}
+	float   = optional(matching(decimal))
+)
+
+// keeps returns an element that keeps a member's input, whose initial value has
+// a rule.
+func keeps(in part, state string, initial rule, s shape, more ...shape) kind {
+	return kind{in: in, state: state, shape: s.with(more...).with(shape{"initial_" + state: optional(initial)})}
+}
+
+func init() { // the elements contain rich text
 	reach := text(1, maxInput)
 	elements = set{
 		"button":                     {in: inSection | inActions, shape: clicked.with(styled, shape{"url": optional(address)})},

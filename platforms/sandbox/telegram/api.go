@@ -112,23 +112,25 @@ func (e *Emulator) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	accepted := e.Recorder.Watch(Name, name, args.sent())
-	e.Lock()
-	result, bad := any(nil), (*failure)(nil)
-	if m.chat {
-		args.chat, bad = e.chat(args)
-	}
-	if bad == nil {
-		result, bad = m.call(e, args)
-	}
-	e.Unlock()
-	if bad == nil {
-		result = public(result)
-	}
+	result, bad := e.run(m, args)
 	if bad == nil && !args.truncate && !args.strip {
 		accepted(result)
 	}
 	write(rw, result, bad)
 	core.Lose(rw)
+}
+
+// run calls a method and returns the result in the form that a bot gets.
+func (e *Emulator) run(m method, args arguments) (result any, bad *failure) {
+	e.Lock()
+	defer e.Unlock()
+	if m.chat {
+		if args.chat, bad = e.chat(args); bad != nil {
+			return nil, bad
+		}
+	}
+	result, bad = m.call(e, args)
+	return public(result), bad
 }
 
 // barred returns the error for a bot that is not in the chat or may not post
