@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -62,9 +61,9 @@ func Controls(service string, m map[string]any) []Control {
 }
 
 // on returns the emulator of a service.
-func (s *Sandbox) on(service string) (core.Service, error) {
+func (s *Sandbox) on(service string) core.Service {
 	if on, known := s.services[service]; known {
-		return on, nil
+		return on
 	}
-	return nil, fmt.Errorf("there is no service %q", service)
+	return core.None(s.hub, service)
 }

@@ -22,32 +22,20 @@ func (s *Sandbox) Person(key string) Person { return Person{s, key} }
 
 // Press clicks the button whose label contains a text.
 func (p Person) Press(ctx context.Context, at Place, label string) (Reaction, error) {
-	on, err := p.s.on(at.Service)
-	if err != nil {
-		return Reaction{}, err
-	}
-	return core.Press(ctx, on, p.key, at, label)
+	return core.Press(ctx, p.s.on(at.Service), p.key, at, label)
 }
 
 // Pick chooses options by their labels on the message itself and then clicks
 // the button with the label submit. On Telegram, options are buttons too.
 func (p Person) Pick(ctx context.Context, at Place, labels []string, submit string) (Reaction, error) {
-	on, err := p.s.on(at.Service)
-	if err != nil {
-		return Reaction{}, err
-	}
-	return on.Pick(ctx, p.key, at, labels, submit)
+	return p.s.on(at.Service).Pick(ctx, p.key, at, labels, submit)
 }
 
 // Fill submits an open modal of Slack or Discord. Fields holds the values of
 // its inputs in order: typed text or labels of options. A nil value leaves an
 // input unchanged.
 func (p Person) Fill(ctx context.Context, service, view string, fields ...[]string) (Reaction, error) {
-	on, err := p.s.on(service)
-	if err != nil {
-		return Reaction{}, err
-	}
-	return core.Fill(ctx, on, p.key, view, fields)
+	return core.Fill(ctx, p.s.on(service), p.key, view, fields)
 }
 
 // Command sends the app a command in a channel, such as "/nod mine".
@@ -72,21 +60,13 @@ func (p Person) Home(ctx context.Context) (string, error) { return p.s.slack.Hom
 // omits embeds that the member's client hides, and adds the content of the
 // files in the message.
 func (p Person) Sees(at Place) string {
-	on, err := p.s.on(at.Service)
-	if err != nil {
-		return ""
-	}
-	return on.Sees(p.key, at)
+	return p.s.on(at.Service).Sees(p.key, at)
 }
 
 // PrivatePlaces returns the places of this member's private messages, oldest
 // first in each conversation.
 func (p Person) PrivatePlaces(service string) []Place {
-	on, err := p.s.on(service)
-	if err != nil {
-		return nil
-	}
-	return on.PrivatePlaces(p.key)
+	return p.s.on(service).PrivatePlaces(p.key)
 }
 
 // Menu returns the place of the newest message, other than a card, with a
@@ -118,9 +98,5 @@ func (p Person) Menu(card Place, label string) (Place, bool) {
 
 // Notes returns the texts of this member's private messages, oldest first.
 func (p Person) Notes(service string) []string {
-	on, err := p.s.on(service)
-	if err != nil {
-		return nil
-	}
-	return on.Notes(p.key)
+	return p.s.on(service).Notes(p.key)
 }

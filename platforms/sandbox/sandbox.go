@@ -182,40 +182,26 @@ func (s *Sandbox) ClearFaults() { s.hub.ClearFaults() }
 // service times out. It returns an error if the action is impossible, such as a
 // click on a control that does not exist.
 func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
-	on, err := s.on(a.Service)
-	if err != nil {
-		return Reaction{}, err
-	}
-	return on.Act(ctx, a)
+	return s.on(a.Service).Act(ctx, a)
 }
 
 // Disconnect closes the connections of a service in the way of the service.
 // Code is the close code of Discord's gateway. Zero asks bots to reconnect.
-func (s *Sandbox) Disconnect(service string, code int) error {
-	on, err := s.on(service)
-	if err != nil {
-		return err
-	}
-	return on.Disconnect(code)
-}
+func (s *Sandbox) Disconnect(service string, code int) error { return s.on(service).Disconnect(code) }
 
 // SetGroup sets the members of a group. On Slack, group is the ID of a user
 // group, and on Discord, the ID of a role. On Telegram, it is the ID of a chat,
 // and the members are its administrators.
 func (s *Sandbox) SetGroup(service, group string, members ...string) {
-	if on, err := s.on(service); err == nil {
-		on.SetGroup(group, members...)
-	}
+	s.on(service).SetGroup(group, members...)
 }
 
 // AddChannels adds n channels to a service and returns their IDs. On Telegram,
 // it adds groups. Call it at most once for each service.
 func (s *Sandbox) AddChannels(service string, n int) []string {
 	var out []string
-	if on, err := s.on(service); err == nil {
-		for k := range n {
-			out = append(out, on.AddChannel(k))
-		}
+	for k := range n {
+		out = append(out, s.on(service).AddChannel(k))
 	}
 	return out
 }
@@ -245,10 +231,7 @@ func (s *Sandbox) State() State {
 func (s *Sandbox) Chats(service string) []ChatState {
 	s.hub.Lock()
 	defer s.hub.Unlock()
-	if on, err := s.on(service); err == nil {
-		return on.States()
-	}
-	return nil
+	return s.on(service).States()
 }
 
 // Connections returns the number of connections of bots to a service. On
@@ -256,10 +239,7 @@ func (s *Sandbox) Chats(service string) []ChatState {
 func (s *Sandbox) Connections(service string) int {
 	s.hub.Lock()
 	defer s.hub.Unlock()
-	if on, err := s.on(service); err == nil {
-		return on.Connections()
-	}
-	return 0
+	return s.on(service).Connections()
 }
 
 // Modals returns a copy of the open modals in Slack.
@@ -271,10 +251,7 @@ func (s *Sandbox) Modals() []ViewState {
 
 // Message returns a copy of a message, including a private one, or nil.
 func (s *Sandbox) Message(p Place) map[string]any {
-	if on, err := s.on(p.Service); err == nil {
-		return on.Message(p.Channel, p.Message)
-	}
-	return nil
+	return s.on(p.Service).Message(p.Channel, p.Message)
 }
 
 // DiscordPublicKey returns the key that verifies Discord's HTTP requests.
