@@ -18,70 +18,50 @@ type Controlled struct {
 	Disconnect func(service string, code int) error
 }
 
+// done is the answer to a request that has no result.
+var done = raw.Object{"ok": true}
+
 // Handler serves the control API.
 func (c Controlled) Handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /control/state", func(w http.ResponseWriter, _ *http.Request) { raw.Write(w, 200, c.State()) })
 	m.HandleFunc("GET /control/stream", c.stream)
-	m.HandleFunc("POST /control/act", c.act)
-	m.HandleFunc("POST /control/faults", func(w http.ResponseWriter, r *http.Request) {
-		var f Fault
-		if decode(w, r, &f) {
-			c.Hub.AddFault(f)
-			done(w)
-		}
-	})
+	m.HandleFunc("POST /control/act", command(func(ctx context.Context, a Action) (any, error) { return c.Act(ctx, a) }))
+	m.HandleFunc("POST /control/faults", command(func(_ context.Context, f Fault) (any, error) {
+		c.Hub.AddFault(f)
+		return done, nil
+	}))
 	m.HandleFunc("DELETE /control/faults", func(w http.ResponseWriter, _ *http.Request) {
 		c.Hub.ClearFaults()
-		done(w)
+		raw.Write(w, 200, done)
 	})
-	m.HandleFunc("POST /control/disconnect", c.disconnect)
+	m.HandleFunc("POST /control/disconnect", command(func(_ context.Context, d struct {
+		Service string `json:"service"`
+		Code    int    `json:"code"`
+	}) (any, error) {
+		return done, c.Disconnect(d.Service, d.Code)
+	}))
 	// Pages of other origins must not act as members.
 	return http.NewCrossOriginProtection().Handler(m)
 }
 
-func (c Controlled) act(w http.ResponseWriter, r *http.Request) {
-	var a Action
-	if !decode(w, r, &a) {
-		return
+// command serves requests with a JSON body.
+func command[T any](do func(ctx context.Context, body T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		d := json.NewDecoder(r.Body)
+		d.DisallowUnknownFields()
+		if err := d.Decode(&body); err != nil {
+			raw.Write(w, http.StatusBadRequest, raw.Object{"error": err.Error()})
+			return
+		}
+		out, err := do(r.Context(), body)
+		if err != nil {
+			raw.Write(w, http.StatusUnprocessableEntity, raw.Object{"error": err.Error()})
+			return
+		}
+		raw.Write(w, 200, out)
 	}
-	reaction, err := c.Act(r.Context(), a)
-	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
-		return
-	}
-	raw.Write(w, 200, reaction)
-}
-
-func (c Controlled) disconnect(w http.ResponseWriter, r *http.Request) {
-	var d struct {
-		Service string `json:"service"`
-		Code    int    `json:"code"`
-	}
-	if !decode(w, r, &d) {
-		return
-	}
-	if err := c.Disconnect(d.Service, d.Code); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
-		return
-	}
-	done(w)
-}
-
-func decode(w http.ResponseWriter, r *http.Request, into any) bool {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, err)
-		return false
-	}
-	return true
-}
-
-func done(w http.ResponseWriter) { raw.Write(w, 200, raw.Object{"ok": true}) }
-
-func refuse(w http.ResponseWriter, status int, err error) {
-	raw.Write(w, status, raw.Object{"error": err.Error()})
 }
 
 // stream sends the state as server-sent events, at most about 20 a second.

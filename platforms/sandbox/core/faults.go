@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,15 +82,10 @@ func (h *Hub) fault(service, method string, body []byte, kinds ...string) *Fault
 	h.Lock()
 	defer h.Unlock()
 	for _, f := range h.faults {
-		if f.Service != service || (f.Method != "" && f.Method != method) || (f.Count > 0 && f.used >= f.Count) ||
-			!bytes.Contains(body, []byte(f.Text)) {
-			continue
-		}
-		for _, k := range kinds {
-			if f.Kind == k {
-				f.used++
-				return f
-			}
+		if f.Service == service && (f.Method == "" || f.Method == method) && (f.Count <= 0 || f.used < f.Count) &&
+			bytes.Contains(body, []byte(f.Text)) && slices.Contains(kinds, f.Kind) {
+			f.used++
+			return f
 		}
 	}
 	return nil

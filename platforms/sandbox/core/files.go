@@ -6,26 +6,15 @@ import (
 )
 
 // Files holds the uploads of bots by ID and serves them as text.
-type Files struct {
-	mu   sync.Mutex
-	data map[string][]byte
-}
+type Files struct{ data sync.Map }
 
 // Put stores a file.
-func (f *Files) Put(id string, data []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.data == nil {
-		f.data = map[string][]byte{}
-	}
-	f.data[id] = data
-}
+func (f *Files) Put(id string, data []byte) { f.data.Store(id, data) }
 
 // Get returns a file, and reports whether it exists.
 func (f *Files) Get(id string) ([]byte, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	data, ok := f.data[id]
+	v, ok := f.data.Load(id)
+	data, _ := v.([]byte)
 	return data, ok
 }
 
