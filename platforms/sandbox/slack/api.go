@@ -23,6 +23,7 @@ type method struct {
 	inChannel bool   // the bot must be in the channel
 	message   string // argument with the ID of a message in the conversation; no check if empty
 	needs     string // required argument
+	text      int    // maximum length of the text in characters; no check if zero
 	call      func(e *Emulator, args raw.Object) raw.Object
 }
 
@@ -36,8 +37,8 @@ var methods = map[string]method{
 	"chat.delete":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", message: "ts", call: (*Emulator).chatDelete},
 	"chat.getPermalink":         {token: "bot", tier: tierSpecial, channel: "channel", message: "message_ts", call: (*Emulator).permalink},
 	"chat.postEphemeral":        {token: "bot", tier: tier4, scope: "chat:write", call: (*Emulator).postEphemeral},
-	"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, call: (*Emulator).postMessage},
-	"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", message: "ts", call: (*Emulator).chatUpdate},
+	"chat.postMessage":          {token: "bot", tier: tierPost, scope: "chat:write", inChannel: true, text: maxPostText, call: (*Emulator).postMessage},
+	"chat.update":               {token: "bot", tier: tier3, scope: "chat:write", channel: "channel", message: "ts", text: maxUpdateText, call: (*Emulator).chatUpdate},
 	"conversations.history":     {token: "bot", tier: tier3, scope: "channels:history", inChannel: true, channel: "channel", call: (*Emulator).history},
 	"conversations.info":        {token: "bot", tier: tier3, scope: "channels:read", inChannel: true, channel: "channel", call: (*Emulator).conversationInfo},
 	"conversations.list":        {token: "bot", tier: tier2, scope: "channels:read", call: (*Emulator).conversationList},
@@ -114,7 +115,7 @@ func (e *Emulator) serve(rw http.ResponseWriter, r *http.Request) {
 	accepted := e.Recorder.Watch(Name, name, args)
 	e.damage(name, args)
 	e.Lock()
-	result := e.found(m, args)
+	result := e.refused(m, args)
 	if result == nil {
 		result = m.call(e, args)
 	}
@@ -134,9 +135,9 @@ func answer(rw http.ResponseWriter, status int, result raw.Object) {
 	raw.Write(rw, status, result)
 }
 
-// found returns the error for a call whose arguments name nothing that exists,
-// or nil.
-func (e *Emulator) found(m method, args raw.Object) raw.Object {
+// refused returns the error for a call whose arguments do not fit the method, or
+// nil.
+func (e *Emulator) refused(m method, args raw.Object) raw.Object {
 	c := e.Chats[raw.Str(args, m.channel)]
 	switch {
 	case m.channel != "" && c == nil:
@@ -145,6 +146,8 @@ func (e *Emulator) found(m method, args raw.Object) raw.Object {
 		return failure("message_not_found")
 	case m.needs != "" && raw.Str(args, m.needs) == "":
 		return missing(m.needs)
+	case m.text != 0 && raw.Runes(raw.Str(args, "text")) > m.text:
+		return failure("msg_too_long")
 	}
 	return nil
 }

@@ -19,25 +19,21 @@ import (
 // content checks the text, blocks, attachments and metadata of a call and sets
 // them on a message. It returns the error of the API, or nil.
 func content(a, m raw.Object) raw.Object {
-	blocks, bad := objects(a, "blocks", "invalid_blocks_format")
-	if bad != nil {
-		return bad
-	}
-	attachments, bad := objects(a, "attachments", "invalid_attachments")
-	if bad != nil {
-		return bad
-	}
-	text := raw.Str(a, "text")
-	if markdown := raw.Str(a, "markdown_text"); markdown != "" {
-		if text != "" || len(blocks) > 0 {
-			return failure("markdown_text_conflict")
-		}
-		if units(markdown) > maxMarkdown {
-			return failure("msg_too_long")
-		}
+	blocks, okBlocks := objects(a, "blocks")
+	attachments, okAttachments := objects(a, "attachments")
+	text, markdown := raw.Str(a, "text"), raw.Str(a, "markdown_text")
+	switch {
+	case !okBlocks:
+		return failure("invalid_blocks_format")
+	case !okAttachments:
+		return failure("invalid_attachments")
+	case markdown != "" && (text != "" || len(blocks) > 0):
+		return failure("markdown_text_conflict")
+	case units(markdown) > maxMarkdown:
+		return failure("msg_too_long")
+	case markdown != "":
 		text, blocks = markdown, []any{raw.Object{"type": "markdown", "text": markdown}}
-	}
-	if text == "" && len(blocks) == 0 && len(attachments) == 0 {
+	case text == "" && len(blocks) == 0 && len(attachments) == 0:
 		return failure("no_text")
 	}
 	if bad := checkContent(blocks, attachments); bad != nil {
@@ -73,14 +69,11 @@ func CheckMessage(encoded []byte) []string {
 	return append([]string{raw.Str(bad, "error")}, problems...)
 }
 
-// objects returns an argument that is an array, or the error of the API.
-func objects(a raw.Object, name, code string) (items []any, bad raw.Object) {
-	v, given := a[name]
-	items, ok := v.([]any)
-	if given && !ok && v != nil && v != "" {
-		return nil, failure(code)
-	}
-	return items, nil
+// objects returns an argument that is an array, and reports whether it is one or
+// is missing.
+func objects(a raw.Object, name string) ([]any, bool) {
+	items, ok := a[name].([]any)
+	return items, ok || a[name] == nil || a[name] == ""
 }
 
 // checkContent checks blocks and attachments. It returns the error of the API,
@@ -138,9 +131,6 @@ func (e *Emulator) postMessage(a raw.Object) raw.Object {
 	if c == nil {
 		return failure("channel_not_found")
 	}
-	if raw.Runes(raw.Str(a, "text")) > maxPostText {
-		return failure("msg_too_long")
-	}
 	m := e.message()
 	if bad := content(a, m); bad != nil {
 		return bad
@@ -180,9 +170,6 @@ func (e *Emulator) chatUpdate(a raw.Object) raw.Object {
 	m := raw.Copy(c.Messages[n])
 	if raw.Str(m, "user") != BotUser {
 		return failure("cant_update_message") // this includes the tombstone of a deleted message
-	}
-	if raw.Runes(raw.Str(a, "text")) > maxUpdateText {
-		return failure("msg_too_long")
 	}
 	if hasBlock(m, "rich_text") && len(raw.List(a, "blocks")) > 0 && !hasBlock(a, "rich_text") {
 		return failure("block_mismatch")
