@@ -51,7 +51,7 @@ func TestReferenceOfTexts(t *testing.T) {
 	}
 }
 
-// coveredTexts lists what the request digest covers, as the table of texts does.
+// coveredTexts lists the texts that the request digest covers, by the table of texts.
 func coveredTexts() string {
 	own, approval := "kind", ""
 	ask := bridge.Ask{Approval: &bridge.Approval{}}

@@ -63,28 +63,23 @@ func (d *Desk) Command(ctx context.Context, c bridge.Command) (string, error) {
 // the person.
 func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (string, error) {
 	mine := word == "mine"
-	var found []bridge.Record
-	var more bool
-	var err error
-	var unread []string // reasons why the list may lack requests
-	if mine {
-		found, more, err = d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
-			_, no := d.engine.People.Eligible(ctx, r.Interaction, c.Actor)
-			unread = append(unread, bridge.Missing(unread, no.Unread)...)
-			return no.Why == "", nil
-		})
-	} else {
-		ok, unread := d.mayAnswerIn(ctx, c)
-		if !ok {
+	if !mine {
+		if ok, unread := d.mayAnswerIn(ctx, c); !ok {
 			return "Only responders of this channel can list its pending requests. To list yours, send /" + bridge.CommandName + " mine." + unreadable(unread), nil
 		}
-		found, more, err = d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
-			if !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
-				return false, nil
-			}
-			return d.engine.People.MayRead(ctx, r.Interaction, c.Actor), nil
-		})
 	}
+	var unread []string // reasons why the list may lack requests
+	found, more, err := d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
+		if !mine && !r.Interaction.ShownIn(c.Actor.Platform, c.Channels) {
+			return false, nil
+		}
+		_, no := d.engine.People.Eligible(ctx, r.Interaction, c.Actor)
+		if no.Why == "" || !mine && d.engine.People.MayRead(ctx, r.Interaction, c.Actor) {
+			return true, nil
+		}
+		unread = append(unread, bridge.Missing(unread, no.Unread)...)
+		return false, nil
+	})
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +87,7 @@ func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (stri
 		if mine {
 			return "You have no pending requests." + unreadable(unread), nil
 		}
-		return "No pending requests in this channel.", nil
+		return "No pending requests in this channel." + unreadable(unread), nil
 	}
 	slices.SortFunc(found, func(a, b bridge.Record) int { return strings.Compare(listKey(a), listKey(b)) })
 	lines, err := d.lines(ctx, c, found)
