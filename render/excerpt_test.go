@@ -30,13 +30,15 @@ func TestExcerpt(t *testing.T) {
 // format.
 func TestExcerptKeepsMarkup(t *testing.T) {
 	t.Parallel()
-	size := func(doc []Block) int { return Runes(PlainText(doc)) }
 	plan := Markdown("# Plan\n\nIt is **safe**, " + strings.Repeat("word ", 20) + "\n\n1. one\n2. two\n" + strings.Repeat("3. more\n", 300))
-	for limit, kind := range map[int]BlockKind{60: Paragraph, 500: List} {
-		out := Excerpt(plan, limit, size, Runes)
-		last := out[len(out)-1]
-		if last.Kind != kind || size(out) > limit || !strings.Contains(PlainText(out), "…") {
-			t.Errorf("limit %d: %d characters, %+v", limit, size(out), last)
+	for _, markup := range []int{0, 7} { // characters of each block
+		size := func(doc []Block) int { return Runes(PlainText(doc)) + markup*len(doc) }
+		for limit, kind := range map[int]BlockKind{60: Paragraph, 500: List} {
+			out := Excerpt(plan, limit, size, Runes)
+			last := out[len(out)-1]
+			if last.Kind != kind || size(out) > limit || !strings.Contains(PlainText(out), "…") {
+				t.Errorf("limit %d: %d characters, %+v", limit, size(out), last)
+			}
 		}
 	}
 	var whole []Block

@@ -27,7 +27,7 @@ func privately(t *testing.T, r reply) string {
 		t.Fatal(err)
 	}
 	if r.Type != discordgo.InteractionResponseChannelMessageWithSource || got.Flags&discordgo.MessageFlagsEphemeral == 0 {
-		return "not a private message: " + string(raw)
+		t.Errorf("a message of type %d for everyone: %.300s", r.Type, raw)
 	}
 	return string(raw)
 }
