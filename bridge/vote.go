@@ -324,5 +324,8 @@ func (v Vote) SameVoter(w Vote) bool {
 	return a.Voter() == b.Voter() || a.Platform == b.Platform && a.User == b.User
 }
 
+// Same reports whether two votes come from the same click.
+func (v Vote) Same(w Vote) bool { return v.SameVoter(w) && v.State == w.State && v.At.Equal(w.At) }
+
 // Times holds the creation time and the deadline of an interaction.
 type Times struct{ Created, Deadline time.Time }

@@ -38,7 +38,10 @@ func TestQuorum(t *testing.T) {
 	each(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		id := open(t, s, func(i *bridge.Interaction) { i.Quorum, i.DenyCounts = 2, true }).Interaction.ID
-		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted)
+		first := ballot(id, "ana", bridge.StateApproved)
+		vote(t, s, first, core.BallotCounted)
+		vote(t, s, first, core.BallotCounted) // the same click, whose reply was lost
+		pass(t, time.Millisecond)
 		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotRepeat)
 		vote(t, s, ballot(id, "ben", bridge.StateDenied), core.BallotCounted)
 		last := ballot(id, "ben", bridge.StateApproved) // replaces the denial

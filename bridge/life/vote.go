@@ -35,8 +35,11 @@ type Ballot struct {
 // verdict of that vote is Won, that of any other new vote is Done, and that of a
 // repeated vote is Kept.
 func (t *Turn) Vote(v Ballot) Verdict {
-	if !t.pending() && t.Life.Nonce == v.Nonce {
+	switch {
+	case !t.pending() && t.Life.Nonce == v.Nonce:
 		return Won
+	case slices.ContainsFunc(t.Life.Votes, v.Vote.Same): // it was stored, and then the reply of the store was lost
+		return Done
 	}
 	at, counts := t.counts(v.Recorded)
 	switch {
