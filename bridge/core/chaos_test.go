@@ -26,14 +26,17 @@ type storm struct {
 	t *testing.T
 	// open opens a daemon. It may fail while a fault lasts.
 	open func(n int) (*stored.Store, error)
-	// reads adds the reads to the history. If a failover may drop a response that no
-	// caller has seen yet, the history has only decisions and the final states.
-	reads bool
+	// all adds reads, votes, amendments, follow-ups and grants. A failover may drop what
+	// no caller has seen yet, so its history has only decisions and the final states.
+	all bool
+	// lossy means that replies of the store get lost. If another change follows, a
+	// repeated amendment is then refused, although it took effect.
+	lossy bool
 	rand  *rand.Rand
 
 	mu    sync.Mutex
 	nodes []*stored.Store
-	ids   []bridge.ID
+	asked []asked
 	calls int
 	done  history
 	waits sync.WaitGroup
@@ -99,7 +102,7 @@ func (s *storm) run(fault func(ctx context.Context)) {
 func (s *storm) opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ids)
+	return len(s.asked)
 }
 
 func (s *storm) node(n int) *stored.Store {
@@ -129,53 +132,6 @@ func (s *storm) crash(n int) {
 	was.Close()
 }
 
-// some returns one of the latest interactions, or an empty ID if there are none.
-func (s *storm) some() bridge.ID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.ids) == 0 {
-		return ""
-	}
-	return s.ids[max(0, len(s.ids)-1-s.rand.IntN(5))]
-}
-
-// act makes one random call as a caller.
-func (s *storm) act(ctx context.Context, caller int) {
-	id, b := s.some(), s.at(s.rand.IntN(stormNodes))
-	switch k := s.rand.IntN(20); {
-	case k < 2 || id == "":
-		s.ask(ctx, caller)
-	case k < 14:
-		s.settle(ctx, caller, id)
-	case s.reads:
-		s.done.record(caller, callInput{kind: callRead, id: id}, func() callOutput {
-			rec, err := b.Load(ctx, id)
-			return callOutput{known: err == nil, outcome: outcome(rec)}
-		})
-	}
-}
-
-func (s *storm) ask(ctx context.Context, caller int) {
-	o := opening(s.t, "", func(i *bridge.Interaction) {
-		if s.rand.IntN(4) == 0 {
-			i.Deadline = i.Created.Add(time.Duration(20+s.rand.IntN(200)) * time.Millisecond)
-		}
-	})
-	id := o.Interaction.ID
-	o.Awaited = s.rand.IntN(2) == 0
-	out := s.done.record(caller, callInput{kind: callOpen, id: id}, func() callOutput {
-		return callOutput{known: s.insist(ctx, func(ctx context.Context, b *stored.Store) error { _, _, err := b.Open(ctx, o); return err }) == nil}
-	})
-	if !out.known {
-		return
-	}
-	s.mu.Lock()
-	s.ids = append(s.ids, id)
-	n := len(s.ids)
-	s.mu.Unlock()
-	s.waits.Go(func() { s.await(ctx, stormCallers+n, id) })
-}
-
 // insist repeats a call on one daemon after another until it succeeds, as a persistent
 // caller does.
 func (s *storm) insist(ctx context.Context, f func(context.Context, *stored.Store) error) error {
@@ -194,34 +150,13 @@ func (s *storm) insist(ctx context.Context, f func(context.Context, *stored.Stor
 	}
 }
 
-func (s *storm) settle(ctx context.Context, caller int, id bridge.ID) {
-	s.mu.Lock()
-	s.calls++
-	who := fmt.Sprintf("U%d", s.calls)
-	s.mu.Unlock()
-	call := yes(id, who)
-	if s.rand.IntN(5) == 0 {
-		call.Response = bridge.Response{State: bridge.StateCancelled, Reason: who, Annotations: map[string]bridge.Annotation{}}
-	}
-	s.done.record(caller, callInput{kind: callSettle, id: id, who: who}, func() callOutput {
-		var out callOutput
-		err := s.insist(ctx, func(ctx context.Context, b *stored.Store) error {
-			rec, won, err := b.Resolve(ctx, call)
-			out = callOutput{won: won, outcome: outcome(rec)}
-			return err
-		})
-		out.known = err == nil
-		return out
-	})
-}
-
 // await waits for an interaction as its agent does: if its daemon stops, it waits on
 // another one.
-func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
+func (s *storm) await(ctx context.Context, caller int, a asked) {
 	told := callOutput{}
 	call := func() callOutput {
 		for ctx.Err() == nil {
-			rec, err := s.either(ctx, s.at(s.rand.IntN(stormNodes)), id)
+			rec, err := s.either(ctx, s.at(s.rand.IntN(stormNodes)), a.id)
 			if err == nil {
 				told = callOutput{known: true, outcome: outcome(*rec)}
 				return told
@@ -230,13 +165,13 @@ func (s *storm) await(ctx context.Context, caller int, id bridge.ID) {
 		}
 		return callOutput{}
 	}
-	if s.reads {
-		s.done.record(caller, callInput{kind: callAwait, id: id}, call)
+	if s.all {
+		s.done.record(caller, callInput{await: true, id: a.id, family: a.family}, call)
 	} else {
 		call()
 	}
 	if !told.known {
-		s.t.Errorf("the caller of %s got no response", id)
+		s.t.Errorf("the caller of %s got no response", a.id)
 	}
 }
 
@@ -266,23 +201,23 @@ func outcome(r bridge.Record) string {
 // its response.
 func (s *storm) finish(ctx context.Context) {
 	s.mu.Lock()
-	ids := slices.Clone(s.ids)
+	all := slices.Clone(s.asked)
 	s.mu.Unlock()
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range 8 {
 		wg.Go(func() {
 			for k := range next {
-				s.settle(ctx, stormCallers+k, ids[k])
-				s.done.record(stormCallers+k, callInput{kind: callRead, id: ids[k]}, func() callOutput {
+				s.settle(ctx, stormCallers+k, all[k])
+				s.done.record(stormCallers+k, callInput{read: true, id: all[k].id, family: all[k].family}, func() callOutput {
 					var rec bridge.Record
-					err := s.insist(ctx, func(ctx context.Context, b *stored.Store) (err error) { rec, err = b.Load(ctx, ids[k]); return err })
-					return callOutput{known: err == nil, outcome: outcome(rec)}
+					err := s.insist(ctx, func(ctx context.Context, b *stored.Store) (err error) { rec, err = b.Load(ctx, all[k].id); return err })
+					return sees(rec, err)
 				})
 			}
 		})
 	}
-	for k := range ids {
+	for k := range all {
 		next <- k
 	}
 	close(next)
@@ -310,25 +245,25 @@ func (s *storm) check() {
 			break
 		}
 	}
-	for _, id := range s.ids {
-		if opened[id] != 1 || decided[id] != 1 {
-			t.Errorf("the journal has %d openings and %d decisions of %s", opened[id], decided[id], id)
+	for _, a := range s.asked {
+		if opened[a.id] != 1 || decided[a.id] != 1 {
+			t.Errorf("the journal has %d openings and %d decisions of %s", opened[a.id], decided[a.id], a.id)
 		}
 	}
 	kinds := map[string]int{}
 	for _, op := range s.done.ops {
 		in, out := op.Input.(callInput), op.Output.(callOutput)
-		name := in.kind
-		if in.kind == callSettle && out.won {
-			name = "won"
+		switch {
+		case !out.known:
+			kinds[in.kind()+" unknown"]++
+		case changed(in, out):
+			kinds[in.kind()+" "+out.result]++
+		default:
+			kinds[in.kind()]++
 		}
-		if !out.known {
-			name += " unknown"
-		}
-		kinds[name]++
 	}
-	t.Logf("%d interactions: %s", len(s.ids), strings.Trim(fmt.Sprint(kinds), "map[]"))
-	if len(s.ids) < stormLeast {
+	t.Logf("%d interactions: %s", len(s.asked), strings.TrimPrefix(fmt.Sprint(kinds), "map"))
+	if len(s.asked) < stormLeast {
 		t.Error("too few interactions were opened")
 	}
 }

@@ -24,7 +24,7 @@ func TestClicksInMemory(t *testing.T) {
 	t.Parallel()
 	seals := broker.NewSeals()
 	db := memory.New(seals)
-	s := &storm{t: t, reads: true, open: func(n int) (*stored.Store, error) {
+	s := &storm{t: t, all: true, open: func(n int) (*stored.Store, error) {
 		return stored.On(t, db, seals, core.Options{Node: fmt.Sprint(n)}), nil
 	}}
 	s.run(s.crashes)
@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 			for range stormNodes {
 				proxies = append(proxies, redistest.StartProxy(t, r.Addr))
 			}
-			s := &storm{t: t, reads: true, open: func(n int) (*stored.Store, error) { return tryRedis(t, impatient(t, proxies[n%stormNodes].Addr), n, 0) }}
+			s := &storm{t: t, all: true, lossy: true, open: func(n int) (*stored.Store, error) { return tryRedis(t, impatient(t, proxies[n%stormNodes].Addr), n, 0) }}
 			s.run(func(ctx context.Context) { f.do(ctx, s, r, proxies) })
 		})
 	}
