@@ -20,8 +20,8 @@ type asked struct {
 	short      bool // it may expire during the storm
 }
 
-// grants are what answers with session scope create in a storm. A revoked one stays, so
-// that callers see the difference between a grant that was revoked and none.
+// grants is the kind of the documents that answers with session scope create in a storm.
+// A revoked grant stays, so that callers can tell it from a missing one.
 var grants = broker.NewDocs[string]("storm", 1)
 
 // some returns one of the latest interactions, or none if there are none.

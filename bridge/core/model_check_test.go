@@ -116,7 +116,7 @@ func randomHistory(t *testing.T, r *rand.Rand) []porcupine.Operation {
 func bend(r *rand.Rand, op *porcupine.Operation, other callOutput) {
 	in, out := op.Input.(callInput), op.Output.(callOutput)
 	switch k := r.IntN(4); {
-	case !out.known, k == 0: // as it is
+	case !out.known, k == 0: // unchanged
 	case k == 1:
 		op.Call, op.Return = op.Call+50, op.Return+50
 	case other.known && in.open == nil && !(in.await && other.outcome == outPending):

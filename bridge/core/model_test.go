@@ -40,23 +40,23 @@ type opens struct {
 	under bridge.ID
 }
 
-// callOutput is what a caller learned.
+// callOutput holds the result of a call.
 type callOutput struct {
 	known   bool // false if the call failed; it may have taken effect
 	result  string
 	outcome string // the cause of the resolution of the interaction, or pending
-	// seen is the rest of what a reader sees.
+	// seen is empty unless the call reads.
 	seen seen
 }
 
-// seen is what a reader sees of an interaction besides its outcome.
+// seen holds the values that a reader sees of an interaction in addition to its outcome.
 type seen struct {
 	amended int
 	next    bridge.ID
 	voters  string
 }
 
-// sees returns what a reader learns of a record.
+// sees returns the output of a call that read a record.
 func sees(r bridge.Record, err error) callOutput {
 	out := callOutput{known: err == nil, outcome: outcome(r), seen: seen{amended: r.Amended, next: r.Next}}
 	for _, v := range r.Votes {
@@ -65,7 +65,7 @@ func sees(r bridge.Record, err error) callOutput {
 	return out
 }
 
-// Results of calls besides the verdicts of the rules.
+// Results of calls other than the verdicts of the rules.
 const (
 	outPending = "pending"
 	outExpired = "expired"

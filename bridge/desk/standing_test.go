@@ -41,7 +41,7 @@ func TestStandingIsTold(t *testing.T) {
 }
 
 // TestMissingIsTold checks that a list whose requests depend on a group that nod cannot
-// read says so, also if it has other requests.
+// read says so, even when it has other requests.
 func TestMissingIsTold(t *testing.T) {
 	t.Parallel()
 	keys, err := bridge.NewKeyring(make([]byte, bridge.MinKey))

@@ -33,7 +33,7 @@ type suggesting struct {
 	args []string // arguments before the one to complete
 }
 
-// read returns what f reads from the daemon, or nothing after any failure.
+// read returns the values that f reads from the daemon, or nothing after any failure.
 func read[T any](s suggesting, f func(cl *client.Client) (T, error)) (out T) {
 	if cl := s.client(); cl != nil {
 		if got, err := f(cl); err == nil {
