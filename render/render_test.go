@@ -29,6 +29,17 @@ func TestMarkdownToPlain(t *testing.T) {
 	}
 }
 
+// TestSpans checks that adjacent texts of one style are one span: the markup of two would
+// touch, and platforms would read it in another way.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]int{"**one\ntwo\nthree**": 1, "a\nb": 1, "`a\nb`": 1, "a **b** **c**": 4} {
+		if got := render.Markdown(in)[0].Spans; len(got) != want {
+			t.Errorf("%q has %d spans: %+v", in, len(got), got)
+		}
+	}
+}
+
 func TestHostileMarkdownIsShownAsItStands(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"> ", ">", "- ", "1. ", "* ", "> - ", "[", "![", "[a]("} {
