@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -120,15 +119,11 @@ func (t *attendant) release(s *attended) {
 	}
 }
 
-// notification returns a message without a response, and calling returns a
-// message with one.
-func notification(method string, params any) any { return calling(nil, method, params) }
-
-func calling(id json.RawMessage, method string, params any) any {
+// notification returns a message without a response.
+func notification(method string, params any) any {
 	return struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id,omitempty"`
-		Method  string          `json:"method"`
-		Params  any             `json:"params"`
-	}{"2.0", id, method, params}
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params}
 }
