@@ -39,9 +39,8 @@ const (
 
 // codexFlags holds the flags of nod proxy codex.
 type codexFlags struct {
-	connection
-	socket, route  string
-	timeout, grace time.Duration
+	relaying
+	socket string
 }
 
 func proxyCodex() *cobra.Command {
@@ -77,11 +76,8 @@ terminal until someone answers in chat, so do not use it next to this command.`,
 			return f.run(cmd, args)
 		},
 	}
-	f.urlFlag(cmd)
+	f.flags(cmd, "at the terminal or editor")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")
-	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer at the terminal or editor")
 	return cmd
 }
 

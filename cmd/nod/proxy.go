@@ -26,12 +26,25 @@ import (
 	"github.com/nodbridge/nod/render"
 )
 
-// proxyFlags holds the flags of nod proxy acp.
-type proxyFlags struct {
+// relaying holds the flags of all commands that forward prompts.
+type relaying struct {
 	connection
 	route          string
 	timeout, grace time.Duration
-	only           bool
+}
+
+// flags adds the flags. In a grace period, the user can answer at a place.
+func (r *relaying) flags(cmd *cobra.Command, at string) {
+	r.urlFlag(cmd)
+	cmd.Flags().StringVar(&r.route, "route", "", "route to use (default \"default\")")
+	cli.DurationVar(cmd.Flags(), &r.timeout, "timeout", time.Hour, "how long people have to answer in chat")
+	cli.DurationVar(cmd.Flags(), &r.grace, "grace", 0, "wait this long before posting, so that you can answer "+at)
+}
+
+// proxyFlags holds the flags of nod proxy acp.
+type proxyFlags struct {
+	relaying
+	only bool
 }
 
 func proxyCommand() *cobra.Command {
@@ -62,10 +75,7 @@ turn at once. A message to a session becomes a prompt when no turn runs.`,
 			return f.run(cmd, args)
 		},
 	}
-	f.urlFlag(cmd)
-	cmd.Flags().StringVar(&f.route, "route", "", "route to use (default \"default\")")
-	cli.DurationVar(cmd.Flags(), &f.timeout, "timeout", time.Hour, "how long people have to answer in chat")
-	cli.DurationVar(cmd.Flags(), &f.grace, "grace", 0, "wait this long before posting, so that you can answer in the client")
+	f.flags(cmd, "in the client")
 	cmd.Flags().BoolVar(&f.only, "only-chat", false, "do not show requests in the client unless chat is unreachable")
 	return cmd
 }
