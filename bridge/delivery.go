@@ -18,8 +18,8 @@ func (i Interaction) Line(destination int) string {
 	return strings.Join(parts, "\x00")
 }
 
-// Sending holds the sent parts of a text that is too long for its card.
-type Sending struct {
+// SentParts holds the sent parts of a text that is too long for its card.
+type SentParts struct {
 	// Content identifies the text in the parts; see [View.Content].
 	Content string
 	Parts   []MessageRef
@@ -40,7 +40,7 @@ func (v View) Delivered() *Parts {
 	if v.Parts != nil {
 		return v.Parts
 	}
-	s, ok := v.Record.Sending[v.Destination]
+	s, ok := v.Record.SentParts[v.Destination]
 	if !ok || s.Content != v.Content() {
 		return nil
 	}

@@ -49,11 +49,11 @@ type Record struct {
 	// cards that are delayed because the platform limits the rate, is
 	// unreachable or is down.
 	Late map[int]time.Time `json:"late,omitempty"`
-	// Sending holds, by destination, the sent parts of a text that is too long
+	// SentParts holds, by destination, the sent parts of a text that is too long
 	// for its card. Shown holds, by destination, the content that the card
 	// shows in full.
-	Sending map[int]Sending `json:"-"`
-	Shown   map[int]string  `json:"-"`
+	SentParts map[int]SentParts `json:"-"`
+	Shown     map[int]string    `json:"-"`
 	// Delivered is the time when the agent received the response. It is
 	// zero before that.
 	Delivered time.Time `json:"delivered,omitzero"`

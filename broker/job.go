@@ -52,10 +52,10 @@ type Release struct {
 	Again time.Duration // the work is due again after this time; at least one millisecond
 	// Free means that the attempt does not count, with Again.
 	Free bool
-	// Stays means that the job keeps its place in its queue, with Again.
+	// KeepsPlace means that the job keeps its place in its queue, with Again.
 	// Otherwise, the next job becomes the first.
-	Stays  bool
-	Extend time.Duration // the lease is extended to this duration from now
+	KeepsPlace bool
+	Extend     time.Duration // the lease is extended to this duration from now
 }
 
 // Released is the result of Release.
@@ -64,7 +64,7 @@ type Released int
 // The results of Release.
 const (
 	Lost      Released = iota // another worker has the job
-	Over                      // done, or lease extended
+	Applied                   // done, or lease extended
 	Requested                 // the job was requested in the meantime, and is due now
 )
 

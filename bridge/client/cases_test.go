@@ -249,7 +249,7 @@ func (x tableCase) call(ctx context.Context, c *client.Client, all table) (strin
 		r := bridge.Request{Ask: bridge.Ask{Prompt: "Which region?", Questions: []bridge.Question{{
 			ID: "q", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "eu"}, {Value: "us"}},
 		}}}}
-		rec, err := c.Request(ctx, r, client.Sending{})
+		rec, err := c.Request(ctx, r, client.RequestOptions{})
 		if err != nil {
 			return "", err
 		}
@@ -264,7 +264,7 @@ func (x tableCase) call(ctx context.Context, c *client.Client, all table) (strin
 		a.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideDenyReason, bridge.DecideOnce, bridge.DecideEdit}
 		r.Approval = &a
 	}
-	rec, err := c.Request(ctx, r, client.Sending{})
+	rec, err := c.Request(ctx, r, client.RequestOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -17,8 +17,8 @@ import (
 // leaveFor limits the calls of a caller that has given up.
 const leaveFor = 3 * time.Second
 
-// Sending holds the options of Request.
-type Sending struct {
+// RequestOptions holds the options of Request.
+type RequestOptions struct {
 	Key string // idempotency key; it may be empty
 	// Keep leaves the request open if ctx ends.
 	Keep bool
@@ -52,7 +52,7 @@ func (e *LeftError) Unwrap() error { return e.Cause }
 // another failure, it also cancels the request unless a key can find it again.
 // A decision of a person counts only if the caller also verifies its receipt,
 // or trusts the connection.
-func (c *Client) Request(ctx context.Context, r bridge.Request, o Sending) (bridge.Record, error) {
+func (c *Client) Request(ctx context.Context, r bridge.Request, o RequestOptions) (bridge.Record, error) {
 	if r.CallID.Caller == "" {
 		r.CallID.Caller = uuid.NewString()
 	}
@@ -91,7 +91,7 @@ func gaveUp(err error) bool {
 // leave cancels the request that a caller has opened, unless it was already
 // closed. If the caller never received the ID, it asks for the ID again as the
 // same caller.
-func (c *Client) leave(ctx context.Context, r bridge.Request, o Sending, opened bridge.Record) error {
+func (c *Client) leave(ctx context.Context, r bridge.Request, o RequestOptions, opened bridge.Record) error {
 	left := &LeftError{Cause: context.Cause(ctx), ID: opened.Interaction.ID}
 	if o.Keep || opened.Over() {
 		return left

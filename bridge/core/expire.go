@@ -67,27 +67,27 @@ type Expiry struct {
 }
 
 // Expire implements Interactions.
-func (in *interactions) Expire(ctx context.Context, n int) (over []Expiry, more bool, err error) {
+func (in *interactions) Expire(ctx context.Context, n int) (expired []Expiry, more bool, err error) {
 	n = min(n, expireMost)
 	q := broker.Query{Index: life.Deadlines, To: in.db.Now(), N: n * expireFlight}
-	for len(over) < n*expireFlight*expireCall {
+	for len(expired) < n*expireFlight*expireCall {
 		due, err := in.db.Range(ctx, q)
 		if err != nil || len(due) == 0 {
-			return over, false, documents.Public(err)
+			return expired, false, documents.Public(err)
 		}
 		ended, gone, err := in.expireAll(ctx, due, n)
-		over = append(over, ended...)
+		expired = append(expired, ended...)
 		if err != nil || len(due) < q.N {
-			return over, false, err
+			return expired, false, err
 		}
 		q.Skip += len(due) - gone
 	}
-	return over, true, nil
+	return expired, true, nil
 }
 
 // expireAll applies at most n deadlines in each round trip. It also returns the number
 // of deadlines that are no longer in the index.
-func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (over []Expiry, gone int, failed error) {
+func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n int) (expired []Expiry, gone int, failed error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(in.aside.others(due, in.db.Now()), n) {
@@ -95,17 +95,17 @@ func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n in
 			ended, g, err := in.expire(ctx, part)
 			mu.Lock()
 			defer mu.Unlock()
-			over, gone, failed = append(over, ended...), gone+g, errors.Join(failed, err)
+			expired, gone, failed = append(expired, ended...), gone+g, errors.Join(failed, err)
 		})
 	}
 	wg.Wait()
-	return over, gone, failed
+	return expired, gone, failed
 }
 
 // expire applies deadlines in one round trip. Interactions that another process
 // has changed are left to the next round. It returns the first error of the
 // database.
-func (in *interactions) expire(ctx context.Context, due []broker.Member) (over []Expiry, gone int, failed error) {
+func (in *interactions) expire(ctx context.Context, due []broker.Member) (expired []Expiry, gone int, failed error) {
 	ids := make([]bridge.ID, len(due))
 	for n, m := range due {
 		ids[n] = bridge.ID(m.Name)
@@ -148,10 +148,10 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (over [
 		gone++
 		if turns[n] != nil {
 			after := in.announce(turns[n], changes[n], r.Done)
-			over = append(over, Expiry{ID: turns[n].ID, State: after.State})
+			expired = append(expired, Expiry{ID: turns[n].ID, State: after.State})
 		}
 	}
-	return over, gone, failed
+	return expired, gone, failed
 }
 
 // expiry returns the turn that applies a deadline, and its change. The change

@@ -22,10 +22,10 @@ type Job struct {
 	Fence       int64     // changes with each lease
 	Generation  int64     // changes with each request for the job
 	Began       time.Time // when a worker first claimed it
-	// Stays means that a card keeps its place among the cards of its agent in
+	// KeepsPlace means that a card keeps its place among the cards of its agent in
 	// its channel while it is retried, so the next cards wait; see
 	// Interaction.Line.
-	Stays bool
+	KeepsPlace bool
 }
 
 // jobs implements Outbox.
@@ -64,7 +64,7 @@ func (js *jobs) Claim(ctx context.Context, n int, lease time.Duration) ([]Job, e
 }
 
 func (js *jobs) release(ctx context.Context, j Job, how broker.Release) (broker.Released, error) {
-	how.Stays = how.Stays || j.Stays
+	how.KeepsPlace = how.KeepsPlace || j.KeepsPlace
 	got, err := js.db.Release(ctx, broker.Job{Name: j.ID, Fence: j.Fence, Generation: j.Generation}, how)
 	if err == nil && how.Extend == 0 { // the next job of its queue may be due
 		js.agenda.poke()

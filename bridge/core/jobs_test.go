@@ -99,14 +99,14 @@ func TestLines(t *testing.T) {
 		j = next(ids[1])
 		noError(t, s.Retry(ctx, j, time.Hour, "the channel is gone")) // its own failure
 		j = next(ids[2])
-		j.Stays = true
+		j.KeepsPlace = true
 		noError(t, s.Retry(ctx, j, time.Millisecond, "")) // the platform limits the rate
 		pass(t, 5*time.Millisecond)
 		j = next(ids[2])
 		if j.Attempt != 1 {
 			t.Errorf("a wait for the platform counts as an attempt: %d", j.Attempt)
 		}
-		j.Stays = true
+		j.KeepsPlace = true
 		noError(t, s.Finish(ctx, j)) // there is no place to keep
 		j = next(ids[3])
 		approve(t, s, ids[4])
@@ -144,8 +144,8 @@ func TestParts(t *testing.T) {
 			}
 		}
 		rec := mark(t, s, id, life.Mark{Shown: &life.Shown{Destination: 1, Content: "bb"}})
-		want := map[int]bridge.Sending{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}}}
-		if d := cmp.Diff(want, rec.Sending); d != "" {
+		want := map[int]bridge.SentParts{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}}}
+		if d := cmp.Diff(want, rec.SentParts); d != "" {
 			t.Errorf("parts (-want +got): %s", d)
 		}
 		if rec.Shown[1] != "bb" || rec.Shown[0] != "" {

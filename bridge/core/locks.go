@@ -25,7 +25,7 @@ func newLocks() *locks { return &locks{all: map[bridge.ID]*lock{}} }
 // lock waits until no one else changes an interaction, or until ctx ends. The
 // caller must call the returned function in either case to release the lock.
 // The function reports whether this change has to wake the callers of the
-// interaction; see busy.
+// interaction; see leaveToTurn.
 func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed bool), err error) {
 	ls.mu.Lock()
 	l := ls.all[id]
@@ -54,9 +54,9 @@ func (ls *locks) lock(ctx context.Context, id bridge.ID) (unlock func() (missed 
 	}, err
 }
 
-// busy reports whether this process is changing an interaction. If so, the last of
-// these changes wakes the callers, and the journal does not.
-func (ls *locks) busy(id bridge.ID) bool {
+// leaveToTurn leaves waking the callers of an interaction to the last turn that is
+// changing it in this process, and reports whether there is such a turn.
+func (ls *locks) leaveToTurn(id bridge.ID) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.all[id]

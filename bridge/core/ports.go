@@ -73,7 +73,7 @@ type Interactions interface {
 	// Expire applies the timeout rule to interactions whose deadline has
 	// passed, up to n at a time. It returns the interactions that it ended or
 	// deferred, and whether there may be more.
-	Expire(ctx context.Context, n int) (over []Expiry, more bool, err error)
+	Expire(ctx context.Context, n int) (expired []Expiry, more bool, err error)
 	// Sending stores that the response of a closed record is about to be sent. If
 	// only one caller may get the response, the first one does; any other caller gets
 	// a RepeatedError.

@@ -100,7 +100,7 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 		return broker.Change{}, err
 	}
 	c, err := t.Change()
-	if err != nil || !t.Over || t.Life.State == "" {
+	if err != nil || !t.EndsWait || t.Life.State == "" {
 		return c, err
 	}
 	for _, a := range also {
@@ -119,7 +119,7 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 func (in *interactions) announce(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {
 	t.Stored(c, done)
 	r := in.Record(&t.Docs)
-	if t.Over {
+	if t.EndsWait {
 		in.hub.wake(t.ID, r)
 	}
 	in.agenda.stored(c, in.db.Now())

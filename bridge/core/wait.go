@@ -24,8 +24,8 @@ const (
 //   - a turn or a sweep of this process that ends or defers the interaction (announce), or
 //     a turn that finds that another process did so (turn). They pass the record.
 //   - the journal (follow), without the record, so the caller reads it. While this process
-//     has a turn of the interaction (locks.busy), the journal only sets missed, and the
-//     last turn wakes the caller. This avoids useless reads.
+//     has a turn of the interaction, the journal leaves the wake-up to the last of these
+//     turns (locks.leaveToTurn). This avoids useless reads.
 //   - reread, if entries of the journal may have been missed
 //   - close
 type hub struct {
@@ -100,11 +100,11 @@ func (in *interactions) close() {
 
 // follow wakes the callers of interactions that the journal reports as closed or
 // deferred. If this process is changing such an interaction, that change wakes
-// its callers instead; see busy.
+// its callers instead; see leaveToTurn.
 func (in *interactions) follow(entries []broker.Entry) {
 	for _, e := range entries {
 		t, id := bridge.EventType(e.Get("t")), bridge.ID(e.Get("i"))
-		if (t == bridge.EventResponse || t == bridge.EventQueued) && !in.locks.busy(id) {
+		if (t == bridge.EventResponse || t == bridge.EventQueued) && !in.locks.leaveToTurn(id) {
 			in.hub.wake(id, nil)
 		}
 	}
@@ -303,16 +303,16 @@ type callback struct {
 	then func(Awaited)
 	stop func() bool // stops following ctx
 
-	mu    sync.Mutex
-	busy  bool // a goroutine is running
-	again bool // it was woken after that goroutine began to read
-	over  bool
+	mu       sync.Mutex
+	running  bool // in a goroutine
+	again    bool // it was woken after that goroutine began to read
+	finished bool
 }
 
 // AwaitThen implements Interactions: it registers, then reads, and reads again when it
 // is woken without a record.
 func (in *interactions) AwaitThen(ctx context.Context, id bridge.ID, then func(Awaited)) {
-	cb := &callback{in: in, ctx: ctx, id: id, then: then, busy: true}
+	cb := &callback{in: in, ctx: ctx, id: id, then: then, running: true}
 	registered := in.hub.enter(id, cb)
 	cb.stop = context.AfterFunc(ctx, func() { cb.wake(nil) })
 	if registered && cb.rest() {
@@ -326,11 +326,11 @@ func (cb *callback) wake(rec *bridge.Record) {
 	cb.mu.Lock()
 	defer cb.mu.Unlock()
 	switch {
-	case cb.over:
-	case cb.busy:
+	case cb.finished:
+	case cb.running:
 		cb.again = true
 	default:
-		cb.busy = true
+		cb.running = true
 		go cb.run(rec)
 	}
 }
@@ -344,7 +344,7 @@ func (cb *callback) rest() bool {
 		cb.again = false
 		return false
 	}
-	cb.busy = false
+	cb.running = false
 	return true
 }
 
@@ -376,7 +376,7 @@ func (cb *callback) run(rec *bridge.Record) {
 
 func (cb *callback) finish(end *bridge.Record, err error) {
 	cb.mu.Lock()
-	cb.over = true
+	cb.finished = true
 	cb.mu.Unlock()
 	cb.stop()
 	cb.in.hub.remove(cb.id, cb)

@@ -154,7 +154,7 @@ func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref 
 func (c *cards) parts(v bridge.View) *bridge.Parts {
 	d, content, id := v.Destination, v.Content(), v.Record.Interaction.ID
 	var sent []bridge.MessageRef
-	if s := v.Record.Sending[d]; s.Content == content {
+	if s := v.Record.SentParts[d]; s.Content == content {
 		sent = slices.Clone(s.Parts)
 	}
 	return bridge.NewParts(sent, func(ctx context.Context, all []bridge.MessageRef) error {

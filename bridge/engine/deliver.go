@@ -44,7 +44,7 @@ func (w *dispatcher) do(ctx context.Context, j core.Job) error {
 		err = worker.Work(ctx, j)
 	case j.Kind == life.JobPost:
 		err = w.post(ctx, j)
-		j.Stays = refused(err)
+		j.KeepsPlace = refused(err)
 	default:
 		err = w.update(ctx, j)
 	}

@@ -42,7 +42,7 @@ func StepAt(i bridge.Interaction, index int) *NextStep {
 
 // Amend changes a pending interaction, such as its responders.
 func (t *Turn) Amend(a Amendment) Verdict {
-	if !t.due() {
+	if !t.applyDeadline() {
 		return Final
 	}
 	l := &t.Life
@@ -53,7 +53,7 @@ func (t *Turn) Amend(a Amendment) Verdict {
 	before := len(t.Body.Destinations)
 	times := t.Body
 	t.Body = a.Interaction
-	t.Body.Stated, t.Body.Created, t.Body.Deadline, t.body = times.Stated, times.Created, times.Deadline, true
+	t.Body.Stated, t.Body.Created, t.Body.Deadline, t.changedBody = times.Stated, times.Created, times.Deadline, true
 	if a.Then != nil {
 		l.Step = a.Then.Index
 	}

@@ -22,9 +22,9 @@ func (t *Turn) Deliver() Verdict {
 // Take records the caller that gets the approvals of a message, in the first
 // interaction of the message. The first caller wins.
 func (t *Turn) Take(caller string) Verdict {
-	switch t.Life.Taker {
+	switch t.Life.SoleCaller {
 	case "":
-		t.Life.Taker, t.lives = caller, true
+		t.Life.SoleCaller, t.changedLife = caller, true
 		t.change.Urgent, t.change.Replicated = true, true
 		return Done
 	case caller:
@@ -38,7 +38,7 @@ func (t *Turn) Send() Verdict {
 	if !t.Life.Sent.IsZero() {
 		return Kept
 	}
-	t.Life.Sent, t.lives = t.now, true
+	t.Life.Sent, t.changedLife = t.now, true
 	t.change.Urgent, t.change.Replicated = true, true
 	return Done
 }
@@ -52,12 +52,12 @@ func (t *Turn) Join(c Caller, duplicate bool) Verdict {
 	switch {
 	case c.Name == "":
 	case n < 0:
-		t.Life.Callers, t.lives = append(all, c), true
+		t.Life.Callers, t.changedLife = append(all, c), true
 	case c.Name == bridge.Anyone:
 		all[n].More++
-		t.lives = true
+		t.changedLife = true
 	case all[n].Node != c.Node && c.Node != "":
-		all[n].Node, t.lives = c.Node, true
+		all[n].Node, t.changedLife = c.Node, true
 	}
 	if !duplicate {
 		return Done
@@ -74,7 +74,7 @@ func (t *Turn) Join(c Caller, duplicate bool) Verdict {
 // caller was lost, the caller may be connected to another daemon, or may be
 // waiting on another connection to this daemon.
 func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
-	if !t.due() {
+	if !t.applyDeadline() {
 		return Final
 	}
 	if cut && !t.Life.Queued.IsZero() { // an agent may come back for a deferred interaction
@@ -114,6 +114,6 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 		t.resolve(end, t.now, "cancel")
 		return Won
 	}
-	t.Life.Callers, t.lives = rest, true
+	t.Life.Callers, t.changedLife = rest, true
 	return Done
 }

@@ -50,11 +50,11 @@ type Life struct {
 	Votes   []bridge.Vote `json:"votes,omitempty"`
 	Callers []Caller      `json:"callers,omitempty"`
 	// Sent is the time when the response was first sent to a caller. If
-	// this is the first interaction of a message, Taker is the only caller that
+	// this is the first interaction of a message, SoleCaller is the only caller that
 	// gets the approvals of the message.
-	Sent      time.Time `json:"sent,omitzero"`
-	Taker     string    `json:"taker,omitempty"`
-	Delivered time.Time `json:"delivered,omitzero"`
+	Sent       time.Time `json:"sent,omitzero"`
+	SoleCaller string    `json:"taker,omitempty"`
+	Delivered  time.Time `json:"delivered,omitzero"`
 	// Queued is the time when it was deferred.
 	Queued     time.Time          `json:"queued,omitzero"`
 	Completion *bridge.Completion `json:"completion,omitempty"`
@@ -86,8 +86,8 @@ type Card struct {
 	Late time.Time `json:"late,omitzero"`
 	// Shown is the digest of the content that the message shows in full.
 	Shown string `json:"shown,omitempty"`
-	// Sending holds the parts of a text that is too long for the message.
-	Sending *bridge.Sending `json:"sending,omitempty"`
+	// SentParts holds the parts of a text that is too long for the message.
+	SentParts *bridge.SentParts `json:"sending,omitempty"`
 }
 
 // The kinds of documents of interactions. A body is an Interaction as it
@@ -129,7 +129,7 @@ type Docs struct {
 	// Problem is the reason why a document does not verify.
 	Problem string
 
-	read []broker.Doc // the cards, by destination
+	readCards []broker.Doc // by destination
 }
 
 // Read returns the documents of an interaction, which were found under its [Keys]. It
@@ -181,7 +181,7 @@ func decode[T any](d *Docs, kind broker.Docs[T], doc broker.Doc) (T, error) {
 // More returns the keys of the cards that were not read yet.
 func (d *Docs) More() []broker.Key {
 	var out []broker.Key
-	for n := len(d.read); n < len(d.Body.Destinations); n++ {
+	for n := len(d.readCards); n < len(d.Body.Destinations); n++ {
 		out = append(out, CardKey(d.ID, n))
 	}
 	return out
@@ -190,8 +190,8 @@ func (d *Docs) More() []broker.Key {
 // Add adds further cards. A card that does not verify shows nothing.
 func (d *Docs) Add(found []broker.Doc) error {
 	for _, doc := range found {
-		n := len(d.read)
-		d.read = append(d.read, doc)
+		n := len(d.readCards)
+		d.readCards = append(d.readCards, doc)
 		if !doc.Exists() || n >= len(d.Body.Destinations) {
 			continue
 		}
@@ -209,8 +209,8 @@ func (d *Docs) Add(found []broker.Doc) error {
 
 // cardAt returns the version of the card of a destination.
 func (d *Docs) cardAt(n int) broker.Version {
-	if n < len(d.read) {
-		return d.read[n].At()
+	if n < len(d.readCards) {
+		return d.readCards[n].At()
 	}
 	return broker.Version{Key: CardKey(d.ID, n)}
 }
@@ -249,8 +249,8 @@ func (d *Docs) Record(now time.Time) *bridge.Record {
 		if c.Shown != "" {
 			put(&r.Shown, n, c.Shown)
 		}
-		if c.Sending != nil {
-			put(&r.Sending, n, *c.Sending)
+		if c.SentParts != nil {
+			put(&r.SentParts, n, *c.SentParts)
 		}
 	}
 	return r

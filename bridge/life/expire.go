@@ -48,7 +48,7 @@ func (t *Turn) timeoutResponse() bridge.Response {
 // Defer keeps a pending interaction open for its hold time, although its agent
 // stops waiting.
 func (t *Turn) Defer(hold time.Duration) Verdict {
-	if !t.due() {
+	if !t.applyDeadline() {
 		return Final
 	}
 	if t.Life.Queued.IsZero() {
@@ -64,7 +64,7 @@ func (t *Turn) Defer(hold time.Duration) Verdict {
 // deferAt defers a pending interaction at a time. The interaction stays open
 // for its hold time, and its agent stops waiting.
 func (t *Turn) deferAt(at time.Time, hold time.Duration) {
-	t.Life.Queued, t.Over = at, true
+	t.Life.Queued, t.EndsWait = at, true
 	t.bump()
 	t.extend(hold)
 	t.editAll(0)
@@ -81,8 +81,8 @@ func (t *Turn) extend(wait time.Duration) {
 	l.Deadline = t.now.Add(wait)
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
-	t.keepUntil(l.Deadline.Add(t.keep))
-	t.lives = true
+	t.keepUntil(l.Deadline.Add(t.retention))
+	t.changedLife = true
 }
 
 // keepUntil keeps all documents of the interaction until at least the given
@@ -91,8 +91,8 @@ func (t *Turn) keepUntil(until time.Time) {
 	if !until.After(t.Life.KeptUntil) {
 		return
 	}
-	t.Life.KeptUntil, t.lives, t.body = until, true, true
+	t.Life.KeptUntil, t.changedLife, t.changedBody = until, true, true
 	for n := range t.Cards {
-		put(&t.cards, n, true)
+		put(&t.changedCards, n, true)
 	}
 }

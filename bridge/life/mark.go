@@ -94,7 +94,7 @@ func (t *Turn) posted(p Posted) Verdict {
 	}
 	if _, failed := t.Life.Failures[p.Destination]; failed {
 		delete(t.Life.Failures, p.Destination)
-		t.lives = true
+		t.changedLife = true
 	}
 	t.event(bridge.EventPosted, t.state(), data(bridge.Delivery{Destination: p.Destination, Message: &p.Ref}))
 	switch {
@@ -118,14 +118,14 @@ type Failed struct {
 // failed records that nod gave up on a destination, unless a message there shows
 // this interaction. A message that still shows an earlier round does not count.
 func (t *Turn) failed(f Failed) Verdict {
-	pending := t.due()
+	pending := t.applyDeadline()
 	c := t.Cards[f.Destination]
 	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
 		return Kept
 	}
-	put(&t.guarded, f.Destination, true)
+	put(&t.guardedCards, f.Destination, true)
 	put(&t.Life.Failures, f.Destination, f.Reason)
-	t.lives = true
+	t.changedLife = true
 	t.event(bridge.EventFailed, t.state(), data(bridge.Delivery{Destination: f.Destination, Reason: f.Reason}))
 	if !pending || t.Life.FrontEnds || f.Later { // the interaction is over, or someone can still answer
 		return Done
@@ -149,8 +149,8 @@ type Part struct {
 
 // part records that a part of a long text was sent.
 func (t *Turn) part(p Part) Verdict {
-	var s bridge.Sending
-	if had := t.Cards[p.Destination].Sending; had != nil && had.Content == p.Content {
+	var s bridge.SentParts
+	if had := t.Cards[p.Destination].SentParts; had != nil && had.Content == p.Content {
 		s = *had
 	}
 	s.Content = p.Content
@@ -161,7 +161,7 @@ func (t *Turn) part(p Part) Verdict {
 		return Changed
 	}
 	s.Parts = append(slices.Clone(s.Parts), p.Ref)
-	t.show(p.Destination, func(c *Card) { c.Sending = &s })
+	t.show(p.Destination, func(c *Card) { c.SentParts = &s })
 	return Done
 }
 

@@ -80,19 +80,19 @@ func (o *Opening) Found(docs []broker.Doc) (first, second bridge.ID, err error) 
 // Retries reports whether the caller repeats its own call.
 func (o *Opening) Retries() bool { return o.retryDoc.Exists() }
 
-// call records, under the names of a call, the interaction that its caller gets.
-func (out *Opened) call(o *Opening, found bridge.ID, again bool, retention time.Duration) {
-	keep := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
+// recordNames records, under the names of a call, the interaction that its caller gets.
+func (out *Opened) recordNames(o *Opening, found bridge.ID, again bool, retention time.Duration) {
+	ttl := o.Interaction.Deadline.Sub(o.Interaction.Created) + retention
 	if id := &o.Identity; id.Name != "" {
-		name(out, names, broker.Doc{Key: names.Key(id.Name), Version: o.nameDoc.Version, Keep: keep}, Name{found, id.Digest})
+		putNamed(out, names, broker.Doc{Key: names.Key(id.Name), Version: o.nameDoc.Version, Keep: ttl}, Name{found, id.Digest})
 	}
 	if id := &o.Identity; id.Retry != "" {
-		name(out, retries, broker.Doc{Key: retries.Key(id.Retry), Version: o.retryDoc.Version, Keep: keep}, Retried{found, again})
+		putNamed(out, retries, broker.Doc{Key: retries.Key(id.Retry), Version: o.retryDoc.Version, Keep: ttl}, Retried{found, again})
 	}
 }
 
-// name stores a document under a name. It ignores errors, because the values of names
+// putNamed stores a document under a name. It ignores errors, because the values of names
 // can always be marshaled.
-func name[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
-	_ = store(&out.named, kind, d, &v)
+func putNamed[T any](out *Opened, kind broker.Docs[T], d broker.Doc, v T) {
+	_ = putDoc(&out.named, kind, d, &v)
 }

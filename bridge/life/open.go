@@ -92,7 +92,7 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 		case bridge.Joins:
 			out.Turn, out.Repeated = o.First.Begin(now, retention), true
 			out.Turn.Join(me, false)
-			out.call(o, o.name.ID, true, retention)
+			out.recordNames(o, o.name.ID, true, retention)
 			return out, nil
 		}
 	}
@@ -113,11 +113,11 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 	if s := o.Second; s != nil && s.Life.State == "" && s.Life.Queued.IsZero() && s.Life.Next == "" && now.Before(s.Life.Deadline) {
 		out.Turn = s.Begin(now, retention)
 		out.Turn.Join(me, true)
-		out.call(o, s.ID, false, retention)
+		out.recordNames(o, s.ID, false, retention)
 		return out, nil
 	}
 	out.create(o, me, now, retention)
-	out.call(o, i.ID, false, retention)
+	out.recordNames(o, i.ID, false, retention)
 	return out, nil
 }
 
@@ -128,7 +128,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	timeout := i.Deadline.Sub(i.Created)
 	t := &Turn{
 		Docs: Docs{ID: i.ID, Body: *i, LifeDoc: broker.Doc{Key: Key(i.ID)}, BodyDoc: broker.Doc{Key: bodies.Key(string(i.ID))}},
-		now:  now, keep: retention, lives: true, body: true, fresh: true,
+		now:  now, retention: retention, changedLife: true, changedBody: true, fresh: true,
 	}
 	t.Body.Stated = bridge.Times{Created: i.Created, Deadline: i.Deadline}
 	t.Body.Created, t.Body.Deadline = now, now.Add(timeout)
@@ -153,7 +153,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
-		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.Over && o.Life.Limited }) { // it does not replace an interaction that counts
+		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.EndsWait && o.Life.Limited }) { // it does not replace an interaction that counts
 			t.change.Below = append(t.change.Below, broker.Bound{Index: PendingIndex(i.Agent), Max: o.MaxPending})
 		}
 	}
@@ -161,7 +161,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 		t.request(JobStep, 0, now.Add(time.Duration(i.Steps[0].After)))
 	}
 	if i.Join {
-		name(out, duplicates, broker.Doc{Key: o.duplicateKey(), Version: o.duplicateDoc.Version, Keep: timeout}, i.ID)
+		putNamed(out, duplicates, broker.Doc{Key: o.duplicateKey(), Version: o.duplicateDoc.Version, Keep: timeout}, i.ID)
 	}
 	for n := range i.Destinations {
 		if t.Cards[n].Message != nil {

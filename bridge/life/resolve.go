@@ -54,8 +54,8 @@ func (t *Turn) Resolve(s Resolution) Verdict {
 		}
 		return Final
 	}
-	at, counts := t.counts(s.Recorded)
-	if !counts {
+	at, inTime := t.answeredAt(s.Recorded)
+	if !inTime {
 		return Final
 	}
 	if s.Expect != nil && *s.Expect != t.Life.Amended {
@@ -69,20 +69,20 @@ func (t *Turn) Resolve(s Resolution) Verdict {
 	return Won
 }
 
-// counts returns the time of an answer, and reports whether the answer counts. An
+// answeredAt returns the time of an answer, and reports whether the answer counts. An
 // answer that was recorded before the deadline, and then lost, still counts after
-// it. Any other answer counts only before the deadline; see due.
-func (t *Turn) counts(recorded time.Time) (time.Time, bool) {
+// it. Any other answer counts only before the deadline; see applyDeadline.
+func (t *Turn) answeredAt(recorded time.Time) (time.Time, bool) {
 	if !recorded.IsZero() && recorded.Before(t.Life.Deadline) {
 		return recorded, t.pending()
 	}
-	return t.now, t.due()
+	return t.now, t.applyDeadline()
 }
 
-// due expires the interaction if its deadline has passed. Otherwise, it makes
+// applyDeadline expires the interaction if its deadline has passed. Otherwise, it makes
 // the turn count only before the deadline. It reports whether the interaction
 // is pending.
-func (t *Turn) due() bool {
+func (t *Turn) applyDeadline() bool {
 	if t.pending() && !t.now.Before(t.Life.Deadline) {
 		t.Expire()
 	}
@@ -105,11 +105,11 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	if l.Receipt == "" && resp.Assertion == nil { // a signed time must not change
 		resp.At = at
 	}
-	t.lives, t.Over = true, true
+	t.changedLife, t.EndsWait = true, true
 	t.journal(bridge.EventResponse, resp.State, "", bridge.AuditDecision)
 	if !l.Queued.IsZero() && resp.State.Decided() {
 		t.change.Set = append(t.change.Set, broker.Member{
-			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), IndexTTL: t.keep + 3*bridge.MaxTimeout,
+			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), IndexTTL: t.retention + 3*bridge.MaxTimeout,
 		})
 	}
 	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce

@@ -9,9 +9,9 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 	if o.Previous == nil || o.Interaction.Previous == "" {
 		return
 	}
-	prev := o.Previous.Begin(t.now, t.keep)
-	prev.due()
-	prev.Life.Next, prev.lives = t.ID, true
+	prev := o.Previous.Begin(t.now, t.retention)
+	prev.applyDeadline()
+	prev.Life.Next, prev.changedLife = t.ID, true
 	prev.editAll(closeDelay) // no further card may be created in the meantime
 	if o.Interaction.Root != "" {
 		for n, c := range prev.Cards {
@@ -37,9 +37,9 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 	}
 	root := prev
 	if o.Root != nil && o.Root.ID != prev.ID {
-		root = o.Root.Begin(t.now, t.keep)
+		root = o.Root.Begin(t.now, t.retention)
 		out.Others = append(out.Others, root)
 	}
-	root.Life.Head, root.lives = t.ID, true
-	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.keep)) // it refers to the round that its messages show
+	root.Life.Head, root.changedLife = t.ID, true
+	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.retention)) // it refers to the round that its messages show
 }

@@ -15,19 +15,20 @@ import (
 // not changed since.
 type Turn struct {
 	Docs
-	// Over means that the turn has resolved or deferred the interaction, so its
+	// EndsWait means that the turn has resolved or deferred the interaction, so its
 	// callers stop waiting.
-	Over bool
+	EndsWait bool
 
-	now    time.Time
-	keep   time.Duration // retention
-	change broker.Change
-	// lives, body and cards state which documents the turn changed.
-	lives, body bool
-	cards       map[int]bool
-	guarded     map[int]bool // cards that must not be created in the meantime
-	fresh       bool         // the interaction is being opened
-	notes       []note       // for the journal
+	now       time.Time
+	retention time.Duration
+	change    broker.Change
+	// changedLife, changedBody and changedCards state which documents the turn
+	// changed.
+	changedLife, changedBody bool
+	changedCards             map[int]bool
+	guardedCards             map[int]bool // cards that must not be created in the meantime
+	fresh                    bool         // the interaction is being opened
+	notes                    []note       // for the journal
 }
 
 // note is an entry of the journal. If it is also an entry of the audit log, audit
@@ -42,7 +43,7 @@ type note struct {
 // Begin begins a turn at a time of the store. Documents are kept for the
 // retention after the deadline.
 func (d *Docs) Begin(now time.Time, retention time.Duration) *Turn {
-	return &Turn{Docs: d.clone(), now: now, keep: retention}
+	return &Turn{Docs: d.clone(), now: now, retention: retention}
 }
 
 // The indexes over interactions, by ID.
@@ -65,9 +66,9 @@ func LateIndex(agent, session string) string { return "late:" + Owner(agent, ses
 // separator.
 func Owner(agent, session string) string { return agent + "\x00" + session }
 
-// longer is the time for which the other documents are kept longer than the life,
+// clockMargin is the time for which the other documents are kept longer than the life,
 // because the clock of the daemon that wrote them may be ahead.
-const longer = time.Minute
+const clockMargin = time.Minute
 
 // Signer signs the receipts and the entries of the audit log. Package proof
 // implements it.
@@ -109,33 +110,33 @@ func (t *Turn) Change() (broker.Change, error) {
 		c.Journal = append(c.Journal, Entry(e.kind, t.ID, t.Life, e.state, e.data, e.audit))
 	}
 	var failed error
-	if t.body {
-		d := broker.Doc{Key: t.BodyDoc.Key, Version: t.BodyDoc.Version, Keep: ttl + longer, Fresh: t.fresh}
+	if t.changedBody {
+		d := broker.Doc{Key: t.BodyDoc.Key, Version: t.BodyDoc.Version, Keep: ttl + clockMargin, Fresh: t.fresh}
 		d.Next = d.NextVersion()
-		t.Life.Body, t.lives = d.Next, true
+		t.Life.Body, t.changedLife = d.Next, true
 		body := stated(t.Body)
-		failed = store(&c, bodies, d, &body)
+		failed = putDoc(&c, bodies, d, &body)
 	}
-	if t.lives {
+	if t.changedLife {
 		d := broker.Doc{Key: t.LifeDoc.Key, Version: t.LifeDoc.Version, Keep: ttl, Entry: t.LifeDoc.Entry, Noted: noted}
-		failed = errors.Join(failed, store(&c, lives, d, &t.Life))
-	} else if len(t.cards) > 0 {
+		failed = errors.Join(failed, putDoc(&c, lives, d, &t.Life))
+	} else if len(t.changedCards) > 0 {
 		c.If = append(c.If, t.LifeDoc.At())
 	}
-	for n := range t.cards {
+	for n := range t.changedCards {
 		at, card := t.cardAt(n), t.Cards[n]
-		failed = errors.Join(failed, store(&c, cards, broker.Doc{Key: at.Key, Version: at.Version, Keep: ttl + longer, Fresh: t.fresh}, &card))
+		failed = errors.Join(failed, putDoc(&c, cards, broker.Doc{Key: at.Key, Version: at.Version, Keep: ttl + clockMargin, Fresh: t.fresh}, &card))
 	}
-	for n := range t.guarded {
-		if !t.cards[n] {
+	for n := range t.guardedCards {
+		if !t.changedCards[n] {
 			c.If = append(c.If, t.cardAt(n))
 		}
 	}
 	return c, failed
 }
 
-// store adds the document with a value to a change.
-func store[T any](c *broker.Change, kind broker.Docs[T], d broker.Doc, v *T) error {
+// putDoc adds the document with a value to a change.
+func putDoc[T any](c *broker.Change, kind broker.Docs[T], d broker.Doc, v *T) error {
 	d, err := kind.Encode(d, v)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInternal, err, "document %s", d.Key)
@@ -190,7 +191,7 @@ func (t *Turn) state() bridge.State {
 }
 
 // bump counts a change that affects messages.
-func (t *Turn) bump() { t.lives, t.Life.Revision = true, t.Life.Revision+1 }
+func (t *Turn) bump() { t.changedLife, t.Life.Revision = true, t.Life.Revision+1 }
 
 // edit requests an edit of the message at a destination. All edits of one
 // message share one job, named after the first interaction that was posted
@@ -212,7 +213,7 @@ func (t *Turn) editAll(delay time.Duration) {
 		if t.Cards[n].Message != nil {
 			t.edit(n, t.now.Add(delay))
 		} else {
-			put(&t.guarded, n, true)
+			put(&t.guardedCards, n, true)
 		}
 	}
 }
@@ -222,7 +223,7 @@ func (t *Turn) show(destination int, change func(*Card)) {
 	c := t.Cards[destination]
 	change(&c)
 	put(&t.Cards, destination, c)
-	put(&t.cards, destination, true)
+	put(&t.changedCards, destination, true)
 }
 
 // request requests a job of the interaction.

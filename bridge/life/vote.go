@@ -41,9 +41,9 @@ func (t *Turn) Vote(v Ballot) Verdict {
 	case slices.ContainsFunc(t.Life.Votes, v.Vote.Same): // it was stored, and then the reply of the store was lost
 		return Done
 	}
-	at, counts := t.counts(v.Recorded)
+	at, inTime := t.answeredAt(v.Recorded)
 	switch {
-	case !counts:
+	case !inTime:
 		return Final
 	case v.Expect != nil && *v.Expect != t.Life.Amended:
 		return Changed
@@ -67,7 +67,7 @@ func (t *Turn) Vote(v Ballot) Verdict {
 		}
 	}
 	t.Life.Votes = append(rest, vote)
-	t.lives = true
+	t.changedLife = true
 	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
 	t.change.Urgent, t.change.Replicated = true, true
 	if rec := t.Record(t.now); rec.Enough(vote.State) {

@@ -71,14 +71,14 @@ var jobs = tests{
 		if next.Attempt != 1 || next.Generation == j.Generation || next.Fence == j.Fence {
 			t.Errorf("claimed %+v after %+v", next, j)
 		}
-		release(t, s, next, broker.Release{Done: true}, broker.Over)
+		release(t, s, next, broker.Release{Done: true}, broker.Applied)
 		release(t, s, next, broker.Release{Done: true}, broker.Lost)
 		claims(t, s)
 	},
 	"attempts": func(t *testing.T, s broker.Store) {
 		request(t, s, job("a", time.Minute))
 		j := claims(t, s, "a")[0]
-		release(t, s, j, broker.Release{Again: time.Hour}, broker.Over)
+		release(t, s, j, broker.Release{Again: time.Hour}, broker.Applied)
 		request(t, s, job("a", time.Minute)) // a request does not shorten the back-off
 		claims(t, s)
 		request(t, s, job("b", time.Minute))
@@ -86,7 +86,7 @@ var jobs = tests{
 			if j = reclaim(t, s, "b"); j.Attempt != want {
 				t.Fatalf("want attempt %d, got %d", want, j.Attempt)
 			}
-			release(t, s, j, broker.Release{Again: time.Microsecond}, broker.Over)
+			release(t, s, j, broker.Release{Again: time.Microsecond}, broker.Applied)
 		}
 	},
 	"waits that do not count": func(t *testing.T, s broker.Store) {
@@ -96,17 +96,17 @@ var jobs = tests{
 			if j.Attempt != 1 {
 				t.Fatalf("got attempt %d", j.Attempt)
 			}
-			release(t, s, j, broker.Release{Again: time.Millisecond, Free: true}, broker.Over)
+			release(t, s, j, broker.Release{Again: time.Millisecond, Free: true}, broker.Applied)
 		}
 		j := reclaim(t, s, "a")
-		release(t, s, j, broker.Release{Again: time.Hour, Free: true}, broker.Over)
+		release(t, s, j, broker.Release{Again: time.Hour, Free: true}, broker.Applied)
 		request(t, s, job("a", time.Minute)) // no attempt has failed, so it is due sooner
 		claims(t, s, "a")
 	},
 	"leases": func(t *testing.T, s broker.Store) {
 		request(t, s, job("a", time.Minute), job("b", time.Minute))
 		all := claim(t, s, 2, time.Second)
-		release(t, s, all[0], broker.Release{Extend: time.Hour}, broker.Over)
+		release(t, s, all[0], broker.Release{Extend: time.Hour}, broker.Applied)
 		again := reclaim(t, s, "b") // a was extended
 		if again.Attempt != 2 || again.Fence == all[1].Fence {
 			t.Errorf("claimed %+v after %+v", again, all[1])
@@ -114,8 +114,8 @@ var jobs = tests{
 		for _, how := range []broker.Release{{Done: true}, {Dead: []byte("x")}, {Again: time.Millisecond}, {Extend: time.Millisecond}} {
 			release(t, s, all[1], how, broker.Lost)
 		}
-		release(t, s, again, broker.Release{Done: true}, broker.Over)
-		release(t, s, all[0], broker.Release{Done: true}, broker.Over)
+		release(t, s, again, broker.Release{Done: true}, broker.Applied)
+		release(t, s, all[0], broker.Release{Done: true}, broker.Applied)
 		if n, dead, _, err := s.Work(t.Context()); n != 0 || dead != 0 || err != nil {
 			t.Errorf("%d jobs, %d dead letters, error %v", n, dead, err)
 		}
@@ -123,7 +123,7 @@ var jobs = tests{
 	"first leases": func(t *testing.T, s broker.Store) {
 		request(t, s, job("a", time.Minute), job("b", time.Second))
 		first := claim(t, s, 1, time.Hour)[0]
-		release(t, s, first, broker.Release{Again: time.Millisecond}, broker.Over)
+		release(t, s, first, broker.Release{Again: time.Millisecond}, broker.Applied)
 		now := s.Now()
 		await.Until(t, "time passes", func() bool { return s.Now().After(now.Add(10 * time.Millisecond)) })
 		for _, j := range claim(t, s, 2, time.Hour) {
@@ -135,9 +135,9 @@ var jobs = tests{
 	"stale workers": func(t *testing.T, s broker.Store) {
 		var former []broker.Job
 		end := map[string]func(broker.Job){
-			"done":      func(j broker.Job) { release(t, s, j, broker.Release{Done: true}, broker.Over) },
+			"done":      func(j broker.Job) { release(t, s, j, broker.Release{Done: true}, broker.Applied) },
 			"withdrawn": func(broker.Job) { do(t, s, broker.Change{Withdraw: []string{"a"}}) },
-			"dead":      func(j broker.Job) { release(t, s, j, broker.Release{Dead: []byte("x")}, broker.Over) },
+			"dead":      func(j broker.Job) { release(t, s, j, broker.Release{Dead: []byte("x")}, broker.Applied) },
 		}
 		for _, how := range []string{"done", "withdrawn", "dead", "done"} {
 			request(t, s, job("a", time.Minute))
@@ -209,17 +209,17 @@ var queues = tests{
 		j := claims(t, s, "1", "other", "none")[0]
 		for _, next := range []string{"2", "3"} {
 			claims(t, s)
-			release(t, s, j, broker.Release{Done: true}, broker.Over)
+			release(t, s, j, broker.Release{Done: true}, broker.Applied)
 			j = claims(t, s, next)[0]
 		}
-		release(t, s, j, broker.Release{Dead: []byte("x")}, broker.Over)
+		release(t, s, j, broker.Release{Dead: []byte("x")}, broker.Applied)
 		request(t, s, queued("4", "q", time.Minute))
 		claims(t, s, "4")
 	},
 	"times": func(t *testing.T, s broker.Store) {
 		request(t, s, queued("1", "q", time.Minute), queued("2", "q", -time.Hour), queued("3", "q", time.Minute))
 		j := claims(t, s, "1")[0]
-		release(t, s, j, broker.Release{Done: true}, broker.Over)
+		release(t, s, j, broker.Release{Done: true}, broker.Applied)
 		claims(t, s) // job 2 is not due, and job 3 waits behind it
 		request(t, s, queued("2", "q", time.Minute))
 		claims(t, s, "2")
@@ -227,20 +227,20 @@ var queues = tests{
 	"leaving and staying": func(t *testing.T, s broker.Store) {
 		request(t, s, queued("1", "q", time.Minute), queued("2", "q", time.Minute), queued("3", "q", time.Minute))
 		j := claims(t, s, "1")[0]
-		release(t, s, j, broker.Release{Again: time.Hour, Stays: true}, broker.Over)
+		release(t, s, j, broker.Release{Again: time.Hour, KeepsPlace: true}, broker.Applied)
 		claims(t, s)
 		request(t, s, queued("2", "q", time.Hour))
 		claims(t, s)
 		do(t, s, broker.Change{Withdraw: []string{j.Name}})
 		j = claims(t, s, "2")[0]
-		release(t, s, j, broker.Release{Again: time.Hour, Free: true}, broker.Over)
+		release(t, s, j, broker.Release{Again: time.Hour, Free: true}, broker.Applied)
 		third := claims(t, s, "3")[0]
 		request(t, s, queued("2", "q", time.Minute)) // job 2 has left its queue
 		j = claims(t, s, "2")[0]
 		request(t, s, queued("4", "q", time.Minute))
-		release(t, s, third, broker.Release{Done: true, Stays: true}, broker.Over) // Stays has no effect with Done
+		release(t, s, third, broker.Release{Done: true, KeepsPlace: true}, broker.Applied) // KeepsPlace has no effect with Done
 		claims(t, s, "4")
-		release(t, s, j, broker.Release{Done: true}, broker.Over)
+		release(t, s, j, broker.Release{Done: true}, broker.Applied)
 	},
 	"lost leases": func(t *testing.T, s broker.Store) {
 		request(t, s, queued("1", "q", time.Minute), queued("2", "q", time.Minute))
@@ -248,7 +248,7 @@ var queues = tests{
 		again := reclaim(t, s, broker.InQueue("1", "q"))
 		release(t, s, j, broker.Release{Done: true}, broker.Lost)
 		claims(t, s)
-		release(t, s, again, broker.Release{Done: true}, broker.Over)
+		release(t, s, again, broker.Release{Done: true}, broker.Applied)
 		claims(t, s, "2")
 	},
 	"withdrawing": func(t *testing.T, s broker.Store) {
@@ -256,7 +256,7 @@ var queues = tests{
 		do(t, s, broker.Change{Withdraw: []string{broker.InQueue("3", "q")}})
 		do(t, s, broker.Change{Withdraw: []string{broker.InQueue("1", "q"), broker.InQueue("none", "q")}})
 		j := claims(t, s, "2")[0]
-		release(t, s, j, broker.Release{Done: true}, broker.Over)
+		release(t, s, j, broker.Release{Done: true}, broker.Applied)
 		claims(t, s, "4")
 	},
 	"requested again": func(t *testing.T, s broker.Store) {
@@ -268,7 +268,7 @@ var queues = tests{
 		request(t, s, queued("1", "q", time.Minute))
 		release(t, s, j, broker.Release{Done: true}, broker.Requested) // job 1 is no longer in the queue
 		for _, j := range claims(t, s, "2", "1") {
-			release(t, s, j, broker.Release{Done: true}, broker.Over)
+			release(t, s, j, broker.Release{Done: true}, broker.Applied)
 		}
 		claims(t, s)
 		if n, _, _, err := s.Work(t.Context()); n != 0 || err != nil {
@@ -287,9 +287,9 @@ var queues = tests{
 			do(t, s, c)
 		}
 		all := claims(t, s, "0000", "4096", "4097") // jobs that exceed QueueMost do not wait
-		release(t, s, all[0], broker.Release{Done: true}, broker.Over)
+		release(t, s, all[0], broker.Release{Done: true}, broker.Applied)
 		claims(t, s, "0001")
-		release(t, s, all[1], broker.Release{Done: true}, broker.Over)
+		release(t, s, all[1], broker.Release{Done: true}, broker.Applied)
 		claims(t, s)
 	},
 }

@@ -120,10 +120,10 @@ func (s *Store) Release(_ context.Context, r broker.Job, how broker.Release) (br
 	}
 	if how.Extend > 0 {
 		j.leased = at.Add(how.Extend)
-		return broker.Over, nil
+		return broker.Applied, nil
 	}
 	j.leased = time.Time{}
-	if !how.Stays || how.Again == 0 {
+	if !how.KeepsPlace || how.Again == 0 {
 		s.leave(j)
 	}
 	if how.Again > 0 {
@@ -131,7 +131,7 @@ func (s *Store) Release(_ context.Context, r broker.Job, how broker.Release) (br
 			j.Attempt--
 		}
 		j.Due = at.Add(how.Again)
-		return broker.Over, nil
+		return broker.Applied, nil
 	}
 	if how.Dead != nil {
 		s.dead++
@@ -141,7 +141,7 @@ func (s *Store) Release(_ context.Context, r broker.Job, how broker.Release) (br
 		return broker.Requested, nil
 	}
 	delete(s.jobs, r.Name)
-	return broker.Over, nil
+	return broker.Applied, nil
 }
 
 // Work implements broker.Store.

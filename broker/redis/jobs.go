@@ -117,7 +117,7 @@ func (s *Store) Release(ctx context.Context, j broker.Job, r broker.Release) (br
 		}
 	}
 	ks := []string{s.keys.dead(), s.keys.jobs(), s.keys.states(), s.queueOf(j)}
-	n, err := s.run(ctx, s.scripts.release, ks, j.Name, strconv.FormatInt(j.Fence, 10), strconv.FormatInt(j.Generation, 10), how, value, flag(r.Stays && r.Again > 0)).Int()
+	n, err := s.run(ctx, s.scripts.release, ks, j.Name, strconv.FormatInt(j.Fence, 10), strconv.FormatInt(j.Generation, 10), how, value, flag(r.KeepsPlace && r.Again > 0)).Int()
 	return broker.Released(n), unavailable(ctx, err)
 }
 

@@ -86,7 +86,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	ctx, stop := cli.UntilSignal(cmd.Context(), syscall.SIGHUP)
 	defer stop()
 	done := func() {}
-	rec, err := c.Request(ctx, r, client.Sending{
+	rec, err := c.Request(ctx, r, client.RequestOptions{
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
 		Opened: func(rec bridge.Record) {
 			if rec.Repeated {

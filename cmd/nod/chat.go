@@ -45,7 +45,7 @@ func (c chatClient) Ask(ctx context.Context, format string, query url.Values, bo
 
 // Approve implements relay.Approver.
 func (c chatClient) Approve(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	rec, err := c.Request(ctx, r, client.Sending{Reason: func() string { return caller.Reason(ctx) }})
+	rec, err := c.Request(ctx, r, client.RequestOptions{Reason: func() string { return caller.Reason(ctx) }})
 	if err == nil {
 		err = caller.Verified(rec, r)
 	}

@@ -168,9 +168,9 @@ func (f *Store) Mark(_ context.Context, id bridge.ID, m life.Mark) (bridge.Recor
 	case m.Late != nil:
 		r.Late = with(r.Late, m.Late.Destination, time.Now().Add(m.Late.Delay))
 	case m.Part != nil:
-		s := r.Sending[m.Part.Destination]
+		s := r.SentParts[m.Part.Destination]
 		s.Content, s.Parts = m.Part.Content, append(slices.Clone(s.Parts), m.Part.Ref)
-		r.Sending = with(r.Sending, m.Part.Destination, s)
+		r.SentParts = with(r.SentParts, m.Part.Destination, s)
 	case m.Amended != nil && m.Amended.Expect != r.Amended:
 		return r, bridge.Errorf(bridge.CodeConflict, "it was amended")
 	case m.Amended != nil:
@@ -317,7 +317,7 @@ func (f *Store) Retry(_ context.Context, j core.Job, d time.Duration, reason str
 	if reason == "" {
 		how += ", not counted"
 	}
-	if j.Stays {
+	if j.KeepsPlace {
 		how += ", in its place"
 	}
 	return f.end(j, how)
