@@ -78,16 +78,16 @@ func (i Interaction) RuleKey(r RuleGrant) string {
 // Grantable sets the coverage of a session or always approval of the
 // interaction. It removes the scopes whose coverage is too long to state in
 // full. It replaces the scope notes unless the agent remembers approvals
-// itself. The arguments sent and digest are the interaction before redaction
-// and its digest, because a grant is bound to the text that the agent sent.
-func (i *Interaction) Grantable(r Ruling, sent Interaction, digest string) {
+// itself. The arguments sent and key are the interaction before redaction
+// and its key, because a grant is bound to the text that the agent sent.
+func (i *Interaction) Grantable(r Ruling, sent Interaction, key string) {
 	if i.Approval == nil {
 		return
 	}
 	a := *i.Approval
 	i.Approval, i.GrantFor = &a, r.GrantFor
 	if !a.AgentRemembers {
-		i.GrantKey, i.GrantRoutes = exactPrefix+digest, r.routes(i.Route)
+		i.GrantKey, i.GrantRoutes = exactPrefix+key, r.routes(i.Route)
 		if i.Approval.Where == sent.Approval.Where { // different locations can look the same after redaction
 			i.RuleGrants = r.grantable()
 		}

@@ -138,7 +138,7 @@ func TestDigestCovers(t *testing.T) {
 	f := filler{map[string]string{}}
 	f.fill("Ask", reflect.ValueOf(&a).Elem())
 	digest := func(a bridge.Ask) string {
-		out, err := proof.NormalizedDigest(a)
+		out, err := proof.Digest(a)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,7 +165,7 @@ func whole(rec bridge.Record, id bridge.ID) error {
 		}
 	}
 	if i.Redacted == 0 {
-		if now, err := proof.NormalizedDigest(i.Ask); err != nil || now != i.Digest {
+		if now, err := proof.Digest(i.Ask); err != nil || now != i.Digest {
 			return foreign()
 		}
 	}
@@ -182,14 +182,14 @@ func same(rec bridge.Record, sent bridge.Ask) error {
 	if rec.Unverified != "" || i.Kind != sent.Kind || i.Redacted == 0 && i.Prompt != sent.Prompt || !slices.EqualFunc(i.Questions, sent.Questions, named) {
 		return foreign()
 	}
-	if digest, err := proof.NormalizedDigest(sent); i.Kind == bridge.KindApproval && (err != nil || digest != i.Digest) {
+	if digest, err := proof.Digest(sent); i.Kind == bridge.KindApproval && (err != nil || digest != i.Digest) {
 		return foreign()
 	}
 	if resp == nil {
 		return nil
 	}
 	if len(resp.Input) > 0 {
-		now, err := proof.NormalizedDigest(sent.WithInput(resp.Input))
+		now, err := proof.Digest(sent.WithInput(resp.Input))
 		if err != nil || now != resp.ApprovedDigest || !slices.Contains(sent.Approval.Decisions, bridge.DecideEdit) {
 			return foreign()
 		}

@@ -89,7 +89,7 @@ func (c *composer) interaction(ctx context.Context, agent bridge.Agent, r bridge
 		i.OwnRoute = own
 	}
 	i.Names = c.people.Names(i)
-	if i.Digest, err = proof.NormalizedDigest(r.Ask); err != nil {
+	if i.Digest, err = proof.Digest(r.Ask); err != nil {
 		return bridge.Interaction{}, err
 	}
 	return i, nil

@@ -12,7 +12,7 @@ import (
 func decide(i bridge.Interaction, d bridge.Decision, g bridge.Given) (bridge.Response, string, error) {
 	r, problem, err := i.Decide(d, g)
 	if err == nil && len(r.Input) > 0 {
-		r.ApprovedDigest, err = proof.ApprovedDigest(i, r.Input)
+		r.ApprovedDigest, err = proof.Digest(i.Ask.WithInput(r.Input))
 	}
 	return r, problem, err
 }
@@ -23,11 +23,11 @@ func grantable(i *bridge.Interaction, r bridge.Ruling, sent bridge.Interaction) 
 	if i.Approval == nil {
 		return nil
 	}
-	digest, err := proof.GrantDigest(sent)
+	key, err := proof.GrantKey(sent)
 	if err != nil {
 		return err
 	}
-	i.Grantable(r, sent, digest)
+	i.Grantable(r, sent, key)
 	return nil
 }
 

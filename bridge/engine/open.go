@@ -78,7 +78,7 @@ func (op *Openings) askAndStore(
 func identify(agent bridge.Agent, r bridge.Request, key string, previous bridge.ID) (bridge.Identity, error) {
 	c := r.CallID
 	c.Key = key
-	digest, err := proof.Sent(r.Ask, previous)
+	digest, err := proof.CallDigest(r.Ask, previous)
 	return c.Identity(agent.Name, r.Session, digest), err
 }
 

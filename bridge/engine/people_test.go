@@ -249,7 +249,7 @@ func TestRequesterSpelled(t *testing.T) {
 		r := shell("make x")
 		r.Requester = name
 		rec := w.open(agentCI, r)
-		want, err := proof.Digest(r.Ask)
+		want, err := proof.DigestAsSent(r.Ask)
 		if i := rec.Interaction; err != nil || i.Requester != "ana" || i.Digest != want || i.NameOf("ana") != "Ana Ruiz" {
 			t.Errorf("%q: requester %q, names %v, digest %s, %v", name, i.Requester, i.Names, i.Digest, err)
 		}

@@ -189,7 +189,7 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 	}
 	ctx, stop := s.joined(ctx)
 	defer stop()
-	mark := digest(req)
+	mark := callMark(req)
 	if state := req.Params.RequestState; state != "" {
 		was, err := parseState(state)
 		if err != nil || was.mark != mark {
@@ -289,8 +289,8 @@ func resultOf(r bridge.Record) result {
 	return out
 }
 
-// digest returns a hash of the tool and arguments of a call.
-func digest(req *mcp.CallToolRequest) string {
+// callMark returns a hash of the tool and arguments of a call.
+func callMark(req *mcp.CallToolRequest) string {
 	sum := sha256.Sum256(append([]byte(req.Params.Name+"\x00"), req.Params.Arguments...))
 	return hex.EncodeToString(sum[:8])
 }

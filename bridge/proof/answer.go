@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/nodbridge/nod/bridge"
@@ -26,8 +24,7 @@ type answerClaims struct {
 
 // Answer signs an answer in another format, based on verified records.
 func (s *Signer) Answer(records []bridge.Record, body []byte) (string, error) {
-	sum := sha256.Sum256(body)
-	c := answerClaims{Ends: make([]End, len(records)), Body: hex.EncodeToString(sum[:])}
+	c := answerClaims{Ends: make([]End, len(records)), Body: hashOf(body)}
 	for n, r := range records {
 		c.Ends[n] = End{ID: r.Interaction.ID, Digest: r.Interaction.Digest, State: r.State}
 		if r.Response != nil {
@@ -49,7 +46,7 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, bridge.Wrap(bridge.CodeInvalid, err, "answer")
 	}
-	if sum := sha256.Sum256(body); c.Body != hex.EncodeToString(sum[:]) {
+	if c.Body != hashOf(body) {
 		return nil, bridge.Errorf(bridge.CodeForbidden, "the answer differs from the signed answer")
 	}
 	return c.Ends, nil
@@ -61,7 +58,7 @@ func (set *JWKS) VerifyEnds(statement string, body []byte) ([]End, error) {
 // session (stopped or not).
 func (set *JWKS) CoversEnd(end End, req bridge.Request, receipt string) (Receipt, error) {
 	bare := Receipt{ID: end.ID, Kind: req.Kind, State: end.State, Reason: end.Reason, Stop: end.Stop, Digest: end.Digest}
-	digest, err := Digest(req.Ask)
+	digest, err := DigestAsSent(req.Ask)
 	if err != nil {
 		return bare, err
 	}

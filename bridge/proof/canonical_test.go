@@ -121,7 +121,7 @@ func TestCanonicalTable(t *testing.T) {
 	for _, row := range rows {
 		ask := bridge.Ask{Prompt: "Go?", Approval: &bridge.Approval{Tool: "t", Input: json.RawMessage(row.JSON)}}
 		got, err := proof.Canonical([]byte(row.JSON))
-		digest, failed := proof.Digest(ask)
+		digest, failed := proof.DigestAsSent(ask)
 		if row.Canonical == "" {
 			if bridge.ErrorCode(err) != bridge.CodeInvalid || bridge.ErrorCode(failed) != bridge.CodeInvalid {
 				t.Errorf("%s is accepted as %s, %v, %v", row.JSON, got, err, failed)

@@ -20,42 +20,40 @@ func digestOf(v any) (string, error) {
 	return hashOf(canonical), nil
 }
 
-// Digest returns the request digest that a decision is bound to. It is the hex
+// Digest returns the request digest of a normalized request; see
+// [bridge.Ask.Normalize]. A decision is bound to this digest. It is the hex
 // SHA-256 of the canonical form (RFC 8785) of the values that
 // [bridge.Ask.Covered] returns. The daemon computes the same digest from the
-// request that it received. An agent compares both before it acts.
-func Digest(r bridge.Ask) (string, error) {
+// request that it received. An agent compares both before it acts. The digest
+// of an input that a person edited is that of [bridge.Ask.WithInput].
+func Digest(r bridge.Ask) (string, error) { return digestOf(r.Covered()) }
+
+// DigestAsSent normalizes a request as the agent sent it, and returns its
+// Digest.
+func DigestAsSent(r bridge.Ask) (string, error) {
 	if err := r.Normalize(); err != nil {
 		return "", err
 	}
-	return NormalizedDigest(r)
+	return Digest(r)
 }
 
-// NormalizedDigest is like Digest for a normalized request.
-func NormalizedDigest(r bridge.Ask) (string, error) { return digestOf(r.Covered()) }
-
-// ApprovedDigest returns the request digest of an approval whose input a person
-// edited.
-func ApprovedDigest(i bridge.Interaction, input json.RawMessage) (string, error) {
-	return NormalizedDigest(i.Ask.WithInput(input))
-}
-
-// GrantDigest returns a digest of an approval in the form that the agent sent.
-// Two approvals have the same digest only if people see the same in both. The
-// tool's own name for the approval does not affect it.
-func GrantDigest(i bridge.Interaction) (string, error) {
+// GrantKey returns the key of a grant for exactly the approval that the agent
+// sent. Two approvals have the same key only if people see the same in both. The
+// tool's own name for the approval does not affect it. It is not the digest of a
+// decision.
+func GrantKey(i bridge.Interaction) (string, error) {
 	a := *i.Approval
 	a.Key = ""
 	i.Approval = &a
 	return digestOf(map[string]any{"agent": i.Agent, "request": i.Covered()})
 }
 
-// Sent returns a digest of the exact request that the agent sent. Unlike
-// Digest, it distinguishes a repetition under the same idempotency key from
-// another request, so it also covers values that do not affect the decision,
-// such as the timeout. It does not depend on the config, the trace or the time.
+// CallDigest returns a digest of the exact request that the agent sent. No
+// decision is bound to it. Unlike Digest, it distinguishes a repetition under
+// the same idempotency key from another request, so it also covers values that
+// do not affect the decision, such as the timeout. It does not depend on the config, the trace or the time.
 // For a follow-up, previous is the interaction of the previous round.
-func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
+func CallDigest(r bridge.Ask, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous bridge.ID
 		Request  bridge.Ask
@@ -66,10 +64,10 @@ func Sent(r bridge.Ask, previous bridge.ID) (string, error) {
 	return hashOf(raw), nil
 }
 
-// looseDigest returns the digest of a typed text, which may contain numbers
+// typedDigest returns the digest of what a person typed, which may contain numbers
 // that the canonical form would round. In that case, the digest covers their
 // digits.
-func looseDigest(v any) (string, error) {
+func typedDigest(v any) (string, error) {
 	d, err := digestOf(v)
 	if bridge.ErrorCode(err) != bridge.CodeInvalid {
 		return d, err

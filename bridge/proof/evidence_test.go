@@ -44,8 +44,8 @@ func TestEvidence(t *testing.T) {
 		return text
 	}
 	req := evidenceRequest()
-	digest := must(Digest(req.Ask))
-	approved := must(Digest(req.WithInput(json.RawMessage(`{"a":2}`))))
+	digest := must(DigestAsSent(req.Ask))
+	approved := must(DigestAsSent(req.WithInput(json.RawMessage(`{"a":2}`))))
 	i := bridge.Interaction{
 		ID: evidenceID, Ask: req.Ask, Agent: "tester", Digest: digest,
 		Schedule: bridge.Schedule{Created: evidenceAt, Deadline: evidenceAt.Add(time.Hour)},
@@ -69,8 +69,8 @@ func TestEvidence(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"digest":     {digest, "76f69113c55532b1acf6cbd4492e0fe5a996944541ec22ad5e6a2b003ff9b0d3"},
 		"approved":   {approved, "93459c67d7b7a491108bfac4c63834fdb5c922c4c85b4858843a77fe68191a38"},
-		"sent":       {must(Sent(req.Ask, "")), "b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
-		"grant key":  {must(GrantDigest(bare)), "15d05a8356eb33074d807ae6bd71c0e58f5a32552c71d39f380d64c85d972b03"},
+		"sent":       {must(CallDigest(req.Ask, "")), "b6b92841aa2f2c439c1c5490ade92ddabad4c3425f8f7ac952ce3d7aacd0355c"},
+		"grant key":  {must(GrantKey(bare)), "15d05a8356eb33074d807ae6bd71c0e58f5a32552c71d39f380d64c85d972b03"},
 		"content":    {v.Content, "c634b0a0b3f08ba7dd6e3b12c63344700b9b83c37bfdf6e7bb4eafa351dead56"},
 		"audit hash": {HashAfter(e, "00"), "d45fc34f5b53e208242ddf152f6bda2e28b574bc3f92f6658f2e15306ac66d7a"},
 		"receipt":    {receipt, knownReceipt},

@@ -72,17 +72,17 @@ func receiptOf(i bridge.Interaction, resp bridge.Response, votes []bridge.Vote) 
 	}
 	var err error
 	if len(resp.Answers) > 0 {
-		if out.Answers, err = looseDigest(resp.Answers); err != nil {
+		if out.Answers, err = typedDigest(resp.Answers); err != nil {
 			return out, err
 		}
 	}
 	if len(resp.Annotations) > 0 {
-		if out.Annotations, err = looseDigest(resp.Annotations); err != nil {
+		if out.Annotations, err = typedDigest(resp.Annotations); err != nil {
 			return out, err
 		}
 	}
 	if len(resp.Input) > 0 {
-		out.Input, err = looseDigest(resp.Input)
+		out.Input, err = typedDigest(resp.Input)
 	}
 	return out, err
 }
@@ -94,7 +94,7 @@ func (set JWKS) VerifyReceipt(token string) (Receipt, error) { return set.receip
 // Covers returns CodeForbidden unless the receipt is for a request and, if
 // approved is not empty, for that edited input.
 func (r Receipt) Covers(req bridge.Request, approved json.RawMessage) error {
-	digest, err := Digest(req.Ask)
+	digest, err := DigestAsSent(req.Ask)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r Receipt) Covers(req bridge.Request, approved json.RawMessage) error {
 		}
 		return nil
 	}
-	if digest, err = Digest(req.WithInput(approved)); err != nil {
+	if digest, err = DigestAsSent(req.WithInput(approved)); err != nil {
 		return err
 	}
 	if digest != r.ApprovedDigest {

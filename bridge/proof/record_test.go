@@ -21,7 +21,7 @@ func decided(t *testing.T) (*Signer, bridge.Request, bridge.Record) {
 	if err := stored.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := Digest(req.Ask)
+	digest, err := DigestAsSent(req.Ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func decided(t *testing.T) (*Signer, bridge.Request, bridge.Record) {
 		Digest: digest, Input: json.RawMessage(`{"a":2}`), Reason: "fine",
 		Annotations: map[string]bridge.Annotation{"q": {Preview: "p"}},
 	}
-	if resp.ApprovedDigest, err = ApprovedDigest(i, resp.Input); err != nil {
+	if resp.ApprovedDigest, err = Digest(i.Ask.WithInput(resp.Input)); err != nil {
 		t.Fatal(err)
 	}
 	return p, req, bridge.Record{Interaction: i, State: resp.State, Response: &resp, Receipt: signed(t, p, i, resp)}

@@ -37,18 +37,18 @@ func TestRecordedDigests(t *testing.T) {
 	}{
 		{
 			"a request as it was sent",
-			func() (string, error) { return Sent(r.Ask, "") },
+			func() (string, error) { return CallDigest(r.Ask, "") },
 			"7f4cb12e9d43d7c8430fba518f1706c2178f93ea4dd11de58c635094bd3b3b2c",
 		},
 		{
 			"a follow-up as it was sent",
-			func() (string, error) { return Sent(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
+			func() (string, error) { return CallDigest(r.Ask, "01a2004b-9f48-71c4-81b1-1b37eb744b0e") },
 			"93ad17e6ab69b2a3f84676d9a9cd57631ac8310eddb66b3237baf123c9ddde2c",
 		},
-		{"a payload", func() (string, error) { return NormalizedDigest(r.Ask) }, "c32fcee80af85ae06a35d8e16b5e916779da3e821aca08eab7f9ae7b5f6ef8ec"},
+		{"a payload", func() (string, error) { return Digest(r.Ask) }, "c32fcee80af85ae06a35d8e16b5e916779da3e821aca08eab7f9ae7b5f6ef8ec"},
 		{
 			"a payload with another input",
-			func() (string, error) { return NormalizedDigest(r.WithInput(json.RawMessage(`{"a":2}`))) },
+			func() (string, error) { return Digest(r.WithInput(json.RawMessage(`{"a":2}`))) },
 			"767c0ee18ff57b6924e0988edaa74c49b713b30b698c883812889a0262df69c8",
 		},
 	} {

@@ -52,7 +52,7 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 	if i.Redacted > 0 {
 		return nil
 	}
-	now, err := NormalizedDigest(i.Ask)
+	now, err := Digest(i.Ask)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func digestIs(i bridge.Interaction, digest string, resp *bridge.Response) error 
 	if len(resp.Input) == 0 || i.Approval == nil {
 		return nil
 	}
-	if now, err = NormalizedDigest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
+	if now, err = Digest(i.Ask.WithInput(resp.Input)); err == nil && now != resp.ApprovedDigest {
 		err = bridge.Errorf(bridge.CodeForbidden, "response.input: differs from the approved input")
 	}
 	return err

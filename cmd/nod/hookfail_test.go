@@ -65,7 +65,7 @@ func deniedReceipt(t *testing.T, agent, input string) string {
 	if err != nil || len(tr.Exchanges) == 0 {
 		return "e30.e30.e30"
 	}
-	digest, err := proof.Digest(tr.Exchanges[0].Request.Ask)
+	digest, err := proof.DigestAsSent(tr.Exchanges[0].Request.Ask)
 	if err != nil {
 		return "e30.e30.e30" // not a request that a daemon accepts
 	}

@@ -49,7 +49,7 @@ func TestRunExact(t *testing.T) {
 		if err := json.Unmarshal(req.Approval.Input, &in); err != nil || !slices.Equal(in.Argv, args) {
 			t.Fatalf("%q is shown as %q", args, in.Argv)
 		}
-		digest, err := proof.Digest(req.Ask)
+		digest, err := proof.DigestAsSent(req.Ask)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,7 @@ func (ps *Room) prove(ctx context.Context, i bridge.Interaction, t bridge.Ticket
 	r := t.Response
 	if r.ApprovedDigest = ""; len(r.Input) > 0 {
 		var err error
-		if r.ApprovedDigest, err = proof.ApprovedDigest(i, r.Input); err != nil {
+		if r.ApprovedDigest, err = proof.Digest(i.Ask.WithInput(r.Input)); err != nil {
 			return r, err
 		}
 	}

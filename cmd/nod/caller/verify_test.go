@@ -36,7 +36,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 	}
 	ana := &bridge.Actor{Person: "ana"}
 	edited := json.RawMessage(`{"command":"git push --dry-run"}`)
-	changed, err := proof.Digest(claudeAsk.Exchanges[0].Request.WithInput(edited))
+	changed, err := proof.DigestAsSent(claudeAsk.Exchanges[0].Request.WithInput(edited))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestAnswerAndReceipt(t *testing.T) {
 		{claudeAsk, yes, allowEdited, false},
 	} {
 		c.receipt.At = time.Now()
-		if c.receipt.Digest, err = proof.Digest(c.asked.Exchanges[0].Request.Ask); err != nil {
+		if c.receipt.Digest, err = proof.DigestAsSent(c.asked.Exchanges[0].Request.Ask); err != nil {
 			t.Fatal(err)
 		}
 		unsigned := func(v any) string {

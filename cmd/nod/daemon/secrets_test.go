@@ -121,7 +121,7 @@ func requestsWith(name, secret string) map[string]bridge.Request {
 func hides(r *rig.Rig, what string, marked bool, secret string, req bridge.Request) {
 	r.T.Helper()
 	a := r.Ask(req)
-	digest, err := proof.Digest(req.Ask)
+	digest, err := proof.DigestAsSent(req.Ask)
 	if err != nil || a.Interaction.Digest != digest {
 		r.T.Errorf("%s: the digest is %s, %v; want %s", what, a.Interaction.Digest, err, digest)
 	}
