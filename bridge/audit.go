@@ -76,7 +76,7 @@ func entryID(s string) [2]uint64 {
 type AuditCounts struct {
 	Last string // ID of the newest entry that was ever added
 	// Added is the number of entries ever added. Zero means that Redis does not
-	// report the number, which it does since version 7.
+	// report the number, because it is older than version 7.
 	Added int64
 	// Deleted is the highest ID of an entry that was deleted individually. nod
 	// deletes entries individually only below the start of a trimmed log.

@@ -167,8 +167,8 @@ func (id Identity) Repeat(r Record, now time.Time) Repetition {
 	return Spent
 }
 
-// RepeatedError is the error of a call whose key belongs to a request that
-// another caller got the answer to.
+// RepeatedError is the error of a call whose key belongs to a request whose
+// answer went to another caller.
 type RepeatedError struct{ Interaction Interaction }
 
 // Error implements error.

@@ -43,7 +43,7 @@ func (i Interaction) Coverage(s Scope) []string {
 }
 
 // CoverageShown is Coverage for people who see the request as well, on a card
-// or next to one. Of the request, it names only the location.
+// or next to one. The only part of the request that it names is the location.
 func (i Interaction) CoverageShown(s Scope) []string {
 	all := i.Coverage(s)
 	c := coverage{i, s}

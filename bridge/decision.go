@@ -21,8 +21,8 @@ const (
 	DecideDenyReason Decision = "deny_reason"
 	DecideDenyAlways Decision = "deny_always"
 	DecideDenyStop   Decision = "deny_stop"
-	// DecideRespond answers the call with a text. The text becomes the result
-	// of the call, which does not run.
+	// DecideRespond answers the call with text. The text becomes the result of
+	// the call, which does not run.
 	DecideRespond Decision = "respond"
 	DecideOnce    Decision = "once"
 	DecideSession Decision = "session"
@@ -178,8 +178,8 @@ func (r Ask) Decide(d Decision, g Given) (Response, string, error) {
 	return Response{State: StateApproved, Scope: Scope(d)}, "", nil
 }
 
-// phones maps typographic characters that phones and editors insert to plain
-// characters.
+// phones maps each typographic character that phones and editors insert while
+// people type. The value is the plain character.
 var phones = strings.NewReplacer("’", "'", "‘", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "–", "-", "‑", "-", "…", "...", "\u00a0", " ")
 
 // sameTyped reports whether a person has typed the required text, with any

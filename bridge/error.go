@@ -70,10 +70,10 @@ type Error struct {
 	Code       Code          `json:"code"`
 	Message    string        `json:"message"`
 	Hint       string        `json:"hint,omitempty"`
-	Fields     []FieldError  `json:"fields,omitempty"` // if Message names several problems, or a problem of an answer
-	Link       string        `json:"link,omitempty"`   // page on which only the caller can continue
+	Fields     []FieldError  `json:"fields,omitempty"` // set if Message names several problems, or a problem with an answer
+	Link       string        `json:"link,omitempty"`   // page where the person continues; it contains a secret
 	RetryAfter time.Duration `json:"-"`                // zero if unknown
-	Means      string        `json:"-"`                // meaning of Message for people, if Message comes from a platform
+	Means      string        `json:"-"`                // explanation of Message for people, if Message comes from a platform
 	Cause      error         `json:"-"`
 }
 

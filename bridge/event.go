@@ -20,7 +20,7 @@ const (
 
 	EventWidened    EventType = "widened"    // more people are asked before the deadline; Data is the Interaction
 	EventReminded   EventType = "reminded"   // people were mentioned; Data is empty
-	EventQueued     EventType = "queued"     // deferred: the agent went on and gets a late answer; Data is empty
+	EventQueued     EventType = "queued"     // deferred: the agent continues and gets a late answer; Data is empty
 	EventReprompted EventType = "reprompted" // asked again; Data is the ID of the follow-up
 	EventJoined     EventType = "joined"     // an identical request shares the answer; Data is empty
 	EventVoted      EventType = "voted"      // one of several required decisions; Data is a Vote

@@ -218,8 +218,8 @@ func (p Placement) NamesOf(all []string) []string {
 type Told struct {
 	// Name is empty for responders who can see the first cards.
 	Name string `json:"name"`
-	// At lists the indexes of the destinations with a message that told them.
-	// If it is empty, no message did.
+	// At lists the indexes of the destinations whose messages notified them. If
+	// it is empty, no message notified them.
 	At []int `json:"at,omitempty"`
 	// Why is the reason that no message told them, or not all of them.
 	Why string `json:"why,omitempty"`

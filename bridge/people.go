@@ -7,8 +7,8 @@ import (
 )
 
 // Directory looks up people, their accounts and their groups. If it cannot read
-// an answer, the answer is unknown, and gives no one a right. A Directory is
-// safe for concurrent use.
+// its source, the answer is unknown, and gives no one any rights. A Directory
+// is safe for concurrent use.
 type Directory interface {
 	// Identify returns the person that an account belongs to. It returns ""
 	// for an unknown account.

@@ -11,8 +11,8 @@ type Completion struct {
 	Result string `json:"result,omitempty"`
 	// Error is the reason that the tool failed. It is shown as an error.
 	Error string `json:"error,omitempty"`
-	// Ran means that the agent reported that the call ran, and says who allowed
-	// it. The value is RanApproved, ReasonAnswered (set only by nod), or
+	// Ran is set if the agent reported that the call ran. It states who allowed
+	// the call: RanApproved, ReasonAnswered (set only by nod), or
 	// ReasonAllowed.
 	Ran string `json:"ran,omitempty"`
 }
@@ -42,8 +42,8 @@ type Record struct {
 	// Messages holds the posted messages by index into
 	// Interaction.Destinations.
 	Messages map[int]MessageRef `json:"messages,omitempty"`
-	// Failures holds, by index of the destination, the reasons that nod could
-	// not reach it.
+	// Failures holds the reason why nod could not reach a destination, by the
+	// index of the destination.
 	Failures map[int]string `json:"failures,omitempty"`
 	// Late holds the time of the next attempt by index of the destination, for
 	// cards that are delayed because the platform limits the rate, is
@@ -94,7 +94,7 @@ type Record struct {
 	// verifies.
 	Unverified string `json:"unverified,omitempty"`
 	// Repeated means that an earlier call with the same key or ID opened the
-	// request. Only the response to the call has it.
+	// request. It is set only in the response to the call, and not stored.
 	Repeated bool `json:"repeated,omitempty"`
 	// Revision is the number of changes that affect messages.
 	Revision int64 `json:"revision"`

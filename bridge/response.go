@@ -21,7 +21,7 @@ const (
 	// ReasonLeft closes a request with Request.OnlyRules that no rule decides.
 	ReasonLeft = "left to the agent, because no rule asks people"
 
-	// These are the same in the editor or client of an agent.
+	// The same reasons for a decision in the agent's editor or client.
 	ReasonAllowedEditor   = "allowed in the editor"
 	ReasonAnsweredEditor  = "answered in the editor"
 	ReasonDismissedEditor = "dismissed in the editor"
@@ -55,8 +55,8 @@ type Response struct {
 	WithdrawnBy *Actor `json:"withdrawn_by,omitempty"`
 	// Rule is the policy rule that decided. It is empty if no rule did.
 	Rule string `json:"rule,omitempty"`
-	// Grant is the request in which the grant that covers this one was
-	// given. If there are several grants, it belongs to the first.
+	// Grant is the request whose approval created the grant that covers this
+	// request. If several grants cover it, Grant is the request of the first.
 	Grant ID `json:"grant,omitempty"`
 	// Covers states what the approval covers beyond this request: the
 	// coverage of the grants that it created or used. See

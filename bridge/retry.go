@@ -15,7 +15,7 @@ var ErrPaced = errors.New("queued behind the rate limit")
 
 // ErrRefused is wrapped by the error of a call that a platform refused because
 // of nod's account. The adapter checks whether the account is still valid.
-// Until then, the call can be repeated like after an outage.
+// Until then, the call can be repeated, as after an outage.
 var ErrRefused = errors.New("the account was refused")
 
 // ErrDeleted is wrapped by the error of a call about a message that no longer
@@ -26,8 +26,8 @@ var ErrDeleted = errors.New("the message was deleted")
 // a message: it was archived or deleted.
 var ErrClosed = errors.New("the channel is closed")
 
-// ErrFrozen is wrapped by the error of a call about a message that people see, but
-// that nod cannot change any more.
+// ErrFrozen is wrapped by the error of a call about a message that people see,
+// but that nod can no longer change.
 var ErrFrozen = errors.New("the message cannot be changed")
 
 // ErrUnconfirmed is wrapped by the error of a change that was stored, but that

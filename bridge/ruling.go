@@ -84,7 +84,7 @@ type Policy interface {
 }
 
 // Limit removes the scopes and decisions that the given scopes do not allow.
-// Once always remains.
+// The scope "once" is never removed.
 func (a *Approval) Limit(scopes []Scope) {
 	keep := func(s Scope) bool { return s.Kind() == ScopeOnce || slices.Contains(scopes, s.Kind()) }
 	if a.Scopes = slices.DeleteFunc(slices.Clone(a.Scopes), func(s Scope) bool { return !keep(s) }); len(a.Scopes) == 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxRefs limits how deep definitions may refer to each other.
+// maxRefs limits the depth of references between definitions.
 const maxRefs = 8
 
 // definitions holds the definitions of a schema by their paths.

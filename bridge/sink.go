@@ -11,9 +11,10 @@ import (
 // Said is a message that a person wrote in reply to a card.
 type Said struct {
 	Actor Actor // account that the platform authenticated
-	// Card is the card. If its Message is empty, it stands for all cards of its
-	// Thread. A Thread with the ID of its Channel is a separate channel. It
-	// started with the message of the same ID in another channel.
+	// Card is the card that the person replied to. If its Message is empty, it
+	// stands for all cards of its Thread. If Thread is the ID of Channel, the
+	// thread is a separate channel, which started with the message of the same
+	// ID in another channel.
 	Card MessageRef
 	// Message is the ID of the reply. A reply counts at most once.
 	Message string

@@ -38,8 +38,8 @@ type Asker interface {
 // nod uses grants, which are separate.
 type ToolApprovals interface {
 	// Get returns the scope that is remembered for a key, in the session or for
-	// all sessions, or "" if none is remembered. It returns the scope once only
-	// a single time.
+	// all sessions, or "" if none is remembered. It returns the scope "once" a
+	// single time.
 	Get(ctx context.Context, key, session string) (Scope, error)
 	// Set remembers a scope. If the scope is always, it ignores the session.
 	// All other scopes require a session.

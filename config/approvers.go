@@ -106,7 +106,7 @@ func (c Config) checkPeopleNames(bad func(path, format string, args ...any)) {
 		// normalization
 		key := strings.ToLower(norm.NFC.String(name))
 		if other := seen[key]; other != "" && other != strings.TrimSuffix(path, ".name") {
-			bad(path, "the name %q differs from that of %s in case or in the form of its accents only, or not at all; choose another one", name, other)
+			bad(path, "the name %q is the same as that of %s, apart from case and the encoding of accents; choose another one", name, other)
 		}
 		seen[key] = strings.TrimSuffix(path, ".name")
 	}

@@ -53,9 +53,9 @@ var ErrAllChannels = errors.New("all channels are rate limited")
 
 // Pacer keeps the calls to each channel within the rate limits of a platform.
 // It shares them with the pacers of all daemons that have the same store. Holds
-// that the platform imposes apply on top. A call that has to wait longer than
-// bridge.WaitForTurn keeps its place and is retried later. A Pacer is safe for
-// concurrent use.
+// that the platform imposes apply in addition. A call that has to wait longer
+// than bridge.WaitForTurn keeps its place and is retried later. A Pacer is safe
+// for concurrent use.
 type Pacer struct {
 	o Pace
 }

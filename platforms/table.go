@@ -57,11 +57,11 @@ var effects = map[About]effect{
 	AboutMoved: {bridge.CodeUnavailable, nil, "the group has a new ID",
 		"Repeats the call with the new ID, and posts pending cards again there."},
 	AboutPermission: {bridge.CodeForbidden, nil, "the app lacks a permission",
-		"Gives up this call only. A card that it was for is undeliverable there."},
+		"Gives up this call only. The card of the call is undeliverable there."},
 	AboutChannel: {bridge.CodeForbidden, nil, "nod may not post in the channel",
 		"Gives up this channel. Other channels are not affected."},
 	AboutClosed: {bridge.CodeForbidden, bridge.ErrClosed, "the channel is archived or gone",
-		"Gives up this channel. A pending card that was in it is posted once more, to the channel of its thread; without one, the request is undeliverable there."},
+		"Gives up this channel. A pending card in a thread is posted once more, to the channel of the thread. Any other pending card is undeliverable there."},
 	AboutThread: {bridge.CodeForbidden, nil, "the thread is locked or gone",
 		"Posts to the channel if nod started the thread, and gives up the thread otherwise."},
 	AboutPerson: {bridge.CodeForbidden, nil, "nod cannot reach this person there",
@@ -71,7 +71,7 @@ var effects = map[About]effect{
 	AboutFrozen: {bridge.CodeConflict, bridge.ErrFrozen, "the message can no longer be changed",
 		"Writes the outcome as a reply to the card, because the card keeps its buttons."},
 	AboutContent: {bridge.CodeInvalid, nil, "the chat service refused the message",
-		"Gives up this call only, and logs it. If it was to show an outcome, the card shows that without the text of the request."},
+		"Gives up this call only, and logs it. If the call was to show an outcome, the card shows the outcome without the text of the request."},
 	AboutFeature: {bridge.CodeUnsupported, nil, "the chat service lacks a feature",
 		"Works without the feature."},
 	AboutLate: {bridge.CodeConflict, nil, "the time to respond has passed",
@@ -180,13 +180,13 @@ func NotAsked(service string, err error) string {
 	again := " Nothing was recorded. Click again"
 	switch AboutOf(err) {
 	case AboutLimit:
-		return fmt.Sprintf("%s accepts no more from nod here right now.%s in %d seconds.", service, again, max(1, int(math.Ceil(e.RetryAfter.Seconds()))))
+		return fmt.Sprintf("%s accepts no more messages from nod here right now.%s in %d seconds.", service, again, max(1, int(math.Ceil(e.RetryAfter.Seconds()))))
 	case AboutThread:
 		return "This thread or topic is closed, so nod cannot ask you here. Nothing was recorded. Open it again, or answer elsewhere."
 	case "", AboutService, AboutLate, AboutAccount, AboutMoved, AboutDeleted:
 		return "nod could not ask you in time." + again + "."
 	}
-	return service + " does not let nod ask you here: " + e.Message + ". Nothing was recorded, and another click does not help. " +
+	return service + " does not let nod ask you here: " + e.Message + ". Nothing was recorded, and another click will not help. " +
 		"Tell your nod administrator, or answer elsewhere."
 }
 

@@ -78,7 +78,7 @@ func TestNotAsked(t *testing.T) {
 	for about := range effects {
 		t.Run(string(about), func(t *testing.T) {
 			t.Parallel()
-			want := "another click does not help"
+			want := "another click will not help"
 			switch about {
 			case AboutNothing:
 				return // no error

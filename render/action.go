@@ -180,7 +180,7 @@ func isEmpty(input json.RawMessage) bool {
 }
 
 // prompted returns the action of an approval without an input. Its headline
-// names the tool, or only the agent.
+// names the tool, or the agent and the start of the prompt.
 func prompted(i bridge.Interaction) Action {
 	if tool := i.Approval.Tool; tool != "" {
 		return called(tool)

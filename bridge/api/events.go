@@ -108,10 +108,10 @@ func (x eventStream) run(batch []bridge.Event, cursor string) {
 		case !x.follow:
 			// If the stream ended in the regular way, an incomplete history
 			// would look complete.
-			x.s.log.Warn("events not readable; closing the stream", "error", err)
+			x.s.log.Warn("events cannot be read; closing the stream", "error", err)
 			panic(http.ErrAbortHandler)
 		default:
-			x.s.log.Warn("events not readable; retrying", "error", err)
+			x.s.log.Warn("events cannot be read; retrying", "error", err)
 			batch = nil // keep the cursor
 		}
 	}

@@ -204,7 +204,7 @@ func (s sessions) streamMessages(w http.ResponseWriter, r *http.Request, p Princ
 			return nil
 		}
 		if items, err = s.engine.Sessions.Messages(r.Context(), p.Agent.Name, r.PathValue("id")); err != nil && r.Context().Err() == nil {
-			s.log.Warn("messages not readable; retrying", "error", err)
+			s.log.Warn("messages cannot be read; retrying", "error", err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func showAsk(rec bridge.Record, e bridge.Event) (any, error) {
 	id := frameID(rec.Interaction)
 	request, ok, err := askwidget.EncodeRequest(id, rec)
 	if !ok || err != nil {
-		return nil, err // this dialect has no form of the event
+		return nil, err // this dialect cannot express the event
 	}
 	if e.Type == bridge.EventRequest {
 		return json.RawMessage(request), nil

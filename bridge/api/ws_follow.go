@@ -24,7 +24,7 @@ func (f follower) run(ctx context.Context) {
 		batch, next, err := f.c.s.reader.Events(ctx, f.cursor, bridge.EventFilter{Session: f.session})
 		if err != nil {
 			if ctx.Err() == nil {
-				f.c.s.log.Warn("events not readable; retrying", "error", err)
+				f.c.s.log.Warn("events cannot be read; retrying", "error", err)
 			}
 			bridge.Pause(ctx, eventPoll)
 			continue // keep the cursor
@@ -78,7 +78,7 @@ func (f follower) event(ctx context.Context, e bridge.Event) {
 }
 
 // send sends an event in the format of the front end. It sends nothing if the
-// format has no form of the event.
+// format cannot express the event.
 func (f follower) send(ctx context.Context, rec bridge.Record, e bridge.Event) {
 	v, err := f.show(rec, e)
 	if err != nil {

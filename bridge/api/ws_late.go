@@ -30,7 +30,7 @@ func (c *wsConn) deliverMessages(ctx context.Context, session string) {
 func (c *wsConn) messages(ctx context.Context, session string) []bridge.Message {
 	items, err := c.s.engine.Sessions.Messages(ctx, c.p.Agent.Name, session)
 	if err != nil && ctx.Err() == nil {
-		c.s.log.Warn("messages not readable; retrying", "error", err)
+		c.s.log.Warn("messages cannot be read; retrying", "error", err)
 	}
 	return items
 }

@@ -90,7 +90,7 @@ func (s sessions) of(r *http.Request) (api.Principal, error) {
 	}
 	noted, err := s.store.Note(r.Context(), noteKey(x.ID))
 	if err != nil {
-		s.log.Error("console session not readable", "error", err)
+		s.log.Error("console session cannot be read", "error", err)
 		return api.Principal{}, bridge.Wrap(bridge.CodeUnavailable, err, "nod cannot read your session now").WithHint("try again")
 	}
 	p := s.tokens[x.By]

@@ -58,7 +58,7 @@ func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge
 	return out, more, nil
 }
 
-// shown returns a pending request in the form for one person on a platform. The
+// shown returns a pending request as an overview on a platform lists it. The
 // person can decide it there if the platform has a complete card.
 func (d *Desk) shown(ctx context.Context, r bridge.Record, platform string) (bridge.Waiting, error) {
 	for n, at := range r.Interaction.Destinations {
@@ -124,5 +124,5 @@ func (d *Desk) RevokeAs(ctx context.Context, actor bridge.Actor, id string) (str
 
 // revoked is the reply to a revocation.
 func revoked(g bridge.Grant) string {
-	return "Revoked. nod will ask again about requests that it covered: " + g.Words()
+	return "Revoked. nod will ask again about the requests that this grant covered: " + g.Words()
 }

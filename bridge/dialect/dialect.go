@@ -16,8 +16,9 @@ import (
 )
 
 // Decode decodes a JSON value that has only one meaning; see strictjson. It
-// ignores unknown fields, like the systems that define these formats. It
-// returns CodeInvalid with an error that names what and the location.
+// ignores unknown fields, like the systems that define these formats. If the
+// value is invalid, it returns CodeInvalid. The message starts with what and
+// the location in the value.
 func Decode(what string, raw []byte, v any) error {
 	err := strictjson.Decode(raw, v)
 	if err == nil {

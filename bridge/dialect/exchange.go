@@ -69,8 +69,8 @@ type Translation struct {
 	// Join combines the answers of several exchanges in their order. If it is
 	// nil, the message has one exchange, and its answer is used unchanged.
 	Join func([]any) (any, error)
-	// Partly reports problems with the parts of the message that nod asks no
-	// one about, in a message with other parts that it does ask about.
+	// Partly reports problems with some parts of the message. nod asks people
+	// about the other parts only.
 	Partly error
 	// UnlessPending is a session. If the session has a pending request, the
 	// message contains nothing new, and only Answer is used.
@@ -253,7 +253,7 @@ func WhyNot(r bridge.Record) string {
 			return with("Denied by the policy, and no person was asked")
 		}
 		if r.Response.Actor == nil {
-			return "No one answered in time, and the request counts that as a denial. No person has denied it."
+			return "No one answered in time, and the request treats that as a denial. No person has denied it."
 		}
 		return with("Denied" + who)
 	case bridge.StateExpired:

@@ -17,5 +17,5 @@ type Unasked struct {
 
 // Leaves reports whether the person at the agent's own terminal, editor or
 // client decides on the request. Otherwise, nod refuses it with the reason. nod
-// never answers it in the name of a person. All entry points use this rule.
+// never answers it on behalf of a person. All entry points use this rule.
 func (u Unasked) Leaves() bool { return u.Attended && !u.Stopped && (u.Unshown || !u.Gate) }

@@ -64,7 +64,7 @@ func Public(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &stale), errors.As(err, &untimely):
-		return bridge.Errorf(bridge.CodeUnavailable, "not recorded: others change it at the same time").WithHint("try again")
+		return bridge.Errorf(bridge.CodeUnavailable, "not recorded, because of concurrent changes").WithHint("try again")
 	case errors.As(err, new(broker.Passed)):
 		return bridge.Wrap(bridge.CodeConflict, err, "audit log").
 			WithHint("find out who wrote to Redis, and move the log aside; see docs/troubleshooting.md")

@@ -8,8 +8,8 @@ import (
 )
 
 // link returns the URL of the card of a record. It prefers a card in the given
-// channels of a platform, and then a card on this platform. It is empty if no
-// card is posted, or if no card has a URL.
+// channels of a platform, and then a card on this platform. The URL is empty if
+// no card is posted, or if no card has a URL.
 func (c *cards) link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
 	all := r.Interaction.Destinations
 	distance := func(n int) int {

@@ -44,7 +44,7 @@ func (op *Openings) alone(ctx context.Context, d *Draft) (bridge.Record, error) 
 	if known, err := op.records.Known(ctx, d.Opening); err != nil {
 		return bridge.Record{}, err
 	} else if known {
-		return op.store(ctx, d) // a repetition returns the first record, even if the pending request is that record
+		return op.store(ctx, d) // a repeated call gets the first record, which may be the pending request itself
 	}
 	pending, err := op.records.Pending(ctx, i.Agent, i.Session)
 	if err != nil {

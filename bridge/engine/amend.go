@@ -35,8 +35,8 @@ func AmendNow(ctx context.Context, records core.Interactions, id bridge.ID, make
 	return err
 }
 
-// cardFailed handles the failure of a card that should have told people: the
-// other cards then state this.
+// cardFailed handles the failure of a card that was meant to notify people. The
+// other cards then state that these people were not notified.
 func cardFailed(ctx context.Context, records core.Interactions, id bridge.ID, destination int) error {
 	r, err := records.Load(ctx, id)
 	if err == nil && !r.State.Final() && slices.ContainsFunc(r.Interaction.Told, func(t bridge.Told) bool { return slices.Contains(t.At, destination) }) {

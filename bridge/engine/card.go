@@ -102,7 +102,7 @@ func (c *cards) drafted(ctx context.Context, a Click, d *bridge.Draft) bridge.Vi
 	v := bridge.NewView(c.redactor.Record(a.Record), a.Control.Destination, d, c.keys.Sign)
 	// the next update of the card shows the draft
 	if err := c.seams.show(ctx, a.Record, a.Control.Destination, &v); err != nil {
-		c.log.Warn("not all facts of a card were loaded", "id", a.Record.Interaction.ID, "error", err)
+		c.log.Warn("some details of a card were not loaded", "id", a.Record.Interaction.ID, "error", err)
 	}
 	if d != nil { // the draft may make the text too long for the card
 		v.Parts = c.parts(v)
@@ -196,8 +196,8 @@ func Shows(r bridge.Record, destination int) bool {
 // unseen rejects a control that can approve or answer if its card does not show
 // everything that the control decides. A click can arrive before nod has
 // recorded the content of the card, so unseen waits briefly. If the recorded
-// content does not verify, no one will record it again, so unseen requests an
-// update of the card.
+// content does not verify, waiting does not help, so unseen requests an update
+// of the card.
 func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Control.Declines(a.Record.Interaction) {
 		return nil, nil

@@ -33,7 +33,7 @@ func (cl *Clicks) Located(ctx context.Context, a *Click) (*bridge.Verdict, error
 		return nil, nil //nolint:nilnil // no objection
 	}
 	cl.log.Warn("control used at another destination", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "channel", c.Ref.Channel)
-	cl.journal.Refuse(ctx, i, c.Actor, "out of place")
+	cl.journal.Refuse(ctx, i, c.Actor, "the control belongs to another destination")
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
@@ -44,7 +44,7 @@ func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, err
 	var refusal people.Refusal
 	a.Who, refusal = cl.people.Eligible(ctx, i, c.Actor)
 	if refusal.Why == people.WhyUnread {
-		cl.log.Warn("not known whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", refusal.Unread)
+		cl.log.Warn("cannot find out whether an account may answer", "id", i.ID, "platform", c.Actor.Platform, "user", c.Actor.User, "unread", refusal.Unread)
 	}
 	if refusal.Denies && (a.Control.Denies(i) || a.Control.Action == bridge.ActionMore) {
 		a.DenyOnly, refusal = words.Why(i, refusal), people.Refusal{}

@@ -326,8 +326,8 @@ func (e *Engine) View(ctx context.Context, r bridge.Record, destination int) (br
 }
 
 // Link returns the URL of the card of a record. It prefers a card in the given
-// channels of a platform, and then a card on this platform. It is empty if no
-// card is posted, or if no card has a URL.
+// channels of a platform, and then a card on this platform. The URL is empty if
+// no card is posted, or if no card has a URL.
 func (e *Engine) Link(ctx context.Context, r bridge.Record, platform string, channels []string) (string, error) {
 	return e.Clicks.cards.link(ctx, r, platform, channels)
 }

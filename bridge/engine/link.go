@@ -40,7 +40,7 @@ func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 	if _, err := k.notes.PutNote(ctx, linkNote(code), string(raw), bridge.LinkTTL); err != nil {
 		return "", err
 	}
-	then := "Your click is kept and applied then."
+	then := "nod has kept your click, and then applies it."
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
 		then = "Then click again."
 	}

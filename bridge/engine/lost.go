@@ -115,7 +115,7 @@ func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) 
 	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
 	if err != nil {
 		if derr := l.notes.DropNote(ctx, key); derr != nil {
-			l.log.Warn("outcome will not be told again", "id", i.ID, "error", derr)
+			l.log.Warn("reply with the outcome will not be retried", "id", i.ID, "error", derr)
 		}
 	}
 	return err

@@ -149,7 +149,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	case i.Redacted == 0 || r.Approval == nil:
 		v.Ruling = e.judge.rule(agent, &r)
 	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
-		v.Denied = overtaken(i, "the policy changed while this was pending, and fields of it are redacted; "+requestAgain)
+		v.Denied = overtaken(i, "the policy changed while this was pending, and some of its fields are redacted;  "+requestAgain)
 		return v, nil
 	}
 	if v.Ruling.Effect == bridge.EffectDeny {
@@ -234,7 +234,8 @@ func (e *evaluator) restate(ctx context.Context, rec bridge.Record, v Review) (b
 	return e.records.Load(ctx, i.ID)
 }
 
-// endByRule closes a pending request without a person. It reports whether that closed it.
+// endByRule closes a pending request without a person. It reports whether this
+// call closed the request.
 func (e *evaluator) endByRule(ctx context.Context, rec bridge.Record, r *bridge.Response) (bridge.Record, bool, error) {
 	return e.records.Resolve(ctx, life.Resolution{ID: rec.Interaction.ID, Nonce: "rule", Response: *r})
 }

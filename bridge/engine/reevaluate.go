@@ -29,7 +29,7 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 	}
 	if v.Denied != nil {
 		got, ended, err := s.evaluator.endByRule(ctx, rec, v.Denied)
-		if err != nil || !ended { // what closed it first is what the person is told
+		if err != nil || !ended { // the person is told what closed the request first
 			return got, nil, err
 		}
 		rec = got

@@ -158,7 +158,7 @@ func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger)
 	for _, x := range s.Resolvers {
 		err := x.Resolve(ctx, r)
 		if err != nil && x.Again {
-			log.Warn("not done yet; it is repeated before the agent gets the response", "what", x.Name, "id", r.Interaction.ID, "error", err)
+			log.Warn("follow-up of a decision failed; repeating it before the agent gets the response", "what", x.Name, "id", r.Interaction.ID, "error", err)
 			continue
 		}
 		if err != nil {

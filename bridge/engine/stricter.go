@@ -7,7 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// stricterThan describes the requirements of i that was does not have.
+// stricterThan describes the requirements of i that the earlier interaction did
+// not have.
 func stricterThan(i, was bridge.Interaction) []string {
 	var out []string
 	if n := i.Needs(); n > was.Needs() {

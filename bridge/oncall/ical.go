@@ -236,9 +236,8 @@ func attendees(v *block) []Entry {
 	return out
 }
 
-// attendee returns the person in an ATTENDEE: by an email address, or by any
-// other address, which nod does not know. The name counts only without an
-// address.
+// attendee returns the person in an ATTENDEE. An email address identifies the
+// person. Otherwise, nod uses the URI and the name.
 func attendee(p prop) Entry {
 	if mail := cmp.Or(address(p.value), address(p.param("EMAIL"))); mail != "" {
 		return Entry{Email: mail}
@@ -246,8 +245,8 @@ func attendee(p prop) Entry {
 	return Entry{ID: strings.TrimSpace(p.value), Name: strings.TrimSpace(p.param("CN"))}
 }
 
-// summarized returns the person in a summary: by the email address in it, or by
-// the complete summary.
+// summarized returns the person in a summary. The person is identified by an
+// email address in the summary, or by the complete summary.
 func summarized(summary string) Entry {
 	var found []string
 	for _, word := range strings.FieldsFunc(summary, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>()[],;:"`, r) }) {

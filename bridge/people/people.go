@@ -221,8 +221,8 @@ func (p *People) Covers(ctx context.Context, i bridge.Interaction, actor bridge.
 	return k.covers(i)
 }
 
-// Uncounted returns the groups that nod cannot read, and that an approval of an
-// identified actor would not count for.
+// Uncounted returns the groups that nod cannot read, if an approval by an
+// identified actor might count for one of them.
 func (p *People) Uncounted(ctx context.Context, i bridge.Interaction, actor bridge.Actor) []string {
 	k := known{who: actor, loose: p.directory == nil}
 	p.read(ctx, &k, groupsOf(i), time.Now())

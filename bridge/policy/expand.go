@@ -82,8 +82,9 @@ func wordText(w *syntax.Word) string {
 	return b.String()
 }
 
-// plainVariables maps variables that contain one word in every usual
-// environment to an example value. Lines that change one of them are not plain.
+// plainVariables lists the variables that contain one word in every usual
+// environment, each with an example of its value. Lines that change one of them
+// are not plain.
 var plainVariables = map[string]string{"HOME": "~", "PWD": ".", "TMPDIR": "/tmp", "GOPATH": "~/go"}
 
 // expansion returns the mark of an expansion. For an expansion that yields a
@@ -121,7 +122,8 @@ func spreads(p syntax.WordPart) bool {
 	return ok && (e.Param == nil || e.Param.Value == "@" || e.Param.Value == "*" || e.Index != nil || e.Excl)
 }
 
-// braces reports whether a text outside quotes becomes several words.
+// braces reports whether brace expansion turns a text outside quotes into
+// several words.
 func braces(s string) bool {
 	for n := 0; n < len(s); n++ {
 		switch s[n] {
@@ -148,7 +150,7 @@ func writes(to *syntax.Redirect) bool {
 	switch to.Op {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.RdrIn, syntax.DplIn:
 		return false
-	case syntax.DplOut: // other numbers may be a file or a pipe
+	case syntax.DplOut: // other file descriptors may be a file or a pipe
 		return !slices.Contains([]string{"1", "2", "-"}, wordText(to.Word))
 	}
 	return wordText(to.Word) != "/dev/null"

@@ -10,9 +10,9 @@ import (
 	"github.com/nodbridge/nod/bridge/lazyregexp"
 )
 
-// inquiry finds out whether a line is known not to run a target: the shell runs
-// only the commands that it shows, and each of them is known not to be the target
-// and not to start it.
+// inquiry finds out whether a line certainly does not run a target. This is so
+// if the shell runs only the commands in the line, and each of them certainly
+// neither is the target nor starts it.
 type inquiry struct {
 	target  target
 	where   string // the location of the request
@@ -20,7 +20,7 @@ type inquiry struct {
 	calls   int
 	written []string // files that the line writes
 	placed  []string // files that programs of the project write
-	dirs    []string // directories to which it goes
+	dirs    []string // directories that the line changes to
 	ran     []string // files that the line runs; "" stands for a file that a program chooses
 	values  []string // values of variables
 	// optional means that an expansion may be an option of a program. dashes
@@ -39,7 +39,7 @@ type inquiry struct {
 	runs, passed, code, open bool
 	// piped means that a program of the project reads from a pipe.
 	piped bool
-	// edits means that the line writes other text than the output of a program
+	// edits means that the line writes text other than the output of a program
 	// to a file.
 	edits bool
 	// patches means that the line applies a patch. fed means that the patch
@@ -48,8 +48,8 @@ type inquiry struct {
 	patches, fed, brings bool
 }
 
-// made reports whether an expansion may be a text in the line, or a changed
-// form of such a text.
+// made reports whether an expansion may be text from the line, or a changed
+// form of such text.
 func (q *inquiry) made() bool { return q.input && q.data }
 
 // mayRun reports whether a line may run the target in a location.
@@ -245,8 +245,7 @@ func (q *inquiry) call(c *syntax.CallExpr, fed bool) bool {
 	return len(c.Args) == 0 || q.command(callWords(c), fed)
 }
 
-// capture reports whether all commands are known that run where other commands
-// read their output.
+// capture calls known for commands whose output other commands read.
 func (q *inquiry) capture(known func() bool) bool {
 	q.captured++
 	defer func() { q.captured-- }()
@@ -294,7 +293,8 @@ func (q *inquiry) command(words []string, fed bool) bool {
 	return known || len(args) == 1 && (args[0] == "--version" || args[0] == "--help")
 }
 
-// composes are programs that print texts of the line, or of other people.
+// composes lists programs that print text from the line, or text that other
+// people wrote.
 var composes = set("echo printf curl gh")
 
 // passesOn lists programs that only pass on the content of the project's files.
@@ -333,8 +333,9 @@ func (q *inquiry) names(texts ...string) bool {
 	return false
 }
 
-// mayBeName reports whether expansions may make a word, or the end of it, the name
-// of the target's program. Of an expansion alone, the value is looked at.
+// mayBeName reports whether a word, or its end, may be the name of the target's
+// program after expansion. A word that is only an expansion is not its concern,
+// because the value of the variable is checked.
 func (q *inquiry) mayBeName(w string) bool {
 	w = w[strings.LastIndexAny(w, "/=:")+1:]
 	if len(w) < 2 || !isOpen(w) {
@@ -364,8 +365,8 @@ func (q *inquiry) simple(words ...string) bool {
 // operators matches the operators of shells.
 var operators = lazyregexp.New("[;&|`$()<>]")
 
-// harmlessComments reports whether an interactive zsh cannot run comments as commands:
-// it reads them as words.
+// harmlessComments reports whether no comment can run as a command in an
+// interactive zsh, which reads comments as words.
 func harmlessComments(f *syntax.File) bool {
 	harmless := true
 	syntax.Walk(f, func(n syntax.Node) bool {

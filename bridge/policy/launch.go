@@ -31,9 +31,10 @@ func (l *line) launched() *line {
 	return inner
 }
 
-// launch evaluates a command that starts a shell like the commands of the line
-// that the shell runs. It returns false, and does nothing, if a rule matches
-// the shell itself. Rules that match the text of the line still ask and deny.
+// launch evaluates a command that starts a shell. It evaluates the commands of
+// the line that the shell runs in its place. It returns false, and does
+// nothing, if a rule matches the shell itself. Rules that match the text of the
+// line still ask and deny.
 func (j *evaluation) launch(l, inner *line) bool {
 	p := part{line: l, words: l.calls[0].words}
 	for n := range j.p.rules {

@@ -79,7 +79,7 @@ func missed(all []bound, why func(bound) string) string {
 func (c compiled) doubts(in *input, p part) string {
 	switch {
 	case p.moved && len(c.Where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
-		return p.words[0] + " runs a program that its directory configures, and the rule has no where for the cd"
+		return p.words[0] + " runs programs that its directory configures, and the rule does not limit the directory of the cd with where"
 	case len(in.doubts) > 0:
 		return in.doubts[0]
 	}

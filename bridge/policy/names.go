@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// refused are names that not all shells look up as programs: reserved words,
+// refused lists names that not all shells look up as programs: reserved words,
 // builtins and predefined aliases of bash, dash, zsh, ksh93, mksh, busybox ash,
 // yash and fish. The list omits the builtins cd, cat, echo, false, kill, pwd,
 // realpath, sleep, true, type and which, because they do not evaluate their

@@ -21,14 +21,14 @@ var dataPrograms = set(`
 // builtins are builtins of shells that take numbers or names of variables.
 var builtins = set("exit return break continue shift wait unset read")
 
-// counted are those that take a number. Some shells evaluate it.
+// counted lists the builtins that take a number, which some shells evaluate.
 var counted = set("exit return break continue shift")
 
-// copiers give a file another name.
+// copiers lists programs that give a file another name.
 var copiers = set("cp mv ln install")
 
 // habits maps programs to the arguments with which they start no command, or
-// only the visible one.
+// only a command that is in the line.
 var habits = map[string]reader{
 	"env": {flags: "i", takes: "u", starts: true}, "sudo": {flags: "nEH", takes: "ug", starts: true}, "command": {flags: "pvV", starts: true}, "nohup": {starts: true}, "time": {flags: "plv", starts: true},
 	"nice": {numbers: true, takes: "n", starts: true}, "timeout": {flags: "v", takes: "sk", long: "--foreground --preserve-status", texts: 1, starts: true}, "stdbuf": {takes: "ioe", starts: true},
@@ -52,7 +52,7 @@ var habits = map[string]reader{
 
 var bourne = reader{flags: "celuxn", valued: "-o -O -eo -uo -euo -exo -euxo", long: "--login --norc --noprofile --posix", starts: true}
 
-// runsFiles are the habits of programs that run a file, or the text after -c.
+// runsFiles lists programs that run a file, or the text after -c.
 var runsFiles = set("sh bash dash zsh ksh source . python node ruby perl php lua tsx ts-node")
 
 // tools lists programs that run files of the project. The arguments of such a
@@ -178,7 +178,7 @@ var (
 var (
 	hasText  = lazyregexp.New(`^-[abeinopqsvz]*[mFC]|^--(mess|file|no-edit|reuse)`)
 	hasEdit  = lazyregexp.New(`^-[a-zA-Z]*e|^--e(d.*)?$|^edit-`)
-	goesOver = lazyregexp.New(`^-[a-zA-Z]*[pi]|^--patc?h?$|^--int`) // each change, and may edit it
+	goesOver = lazyregexp.New(`^-[a-zA-Z]*[pi]|^--patc?h?$|^--int`) // asks about each change, and may edit it
 	resumes  = lazyregexp.New(`^--cont|^(-r|--r[a-z]*=)i`)
 )
 
@@ -204,16 +204,16 @@ func opensEditor(args []string) bool {
 
 var tarLetters = lazyregexp.New(`^-?[cxtvzjJpf]+$`)
 
-// extracts reports whether tar starts no program: for an archive with a colon,
-// it would connect to another host.
+// extracts reports whether tar starts no program. If the name of the archive
+// contains a colon, tar connects to another host.
 func extracts(args []string) bool {
 	return len(args) > 0 && tarLetters.MatchString(args[0]) && each(args[1:], func(w string) bool {
 		return !isOpen(w) && !strings.Contains(w, ":") && (w == "-" || w == "-C" || !strings.HasPrefix(w, "-"))
 	})
 }
 
-// printsTexts reports whether printf only prints texts. Some shells evaluate
-// numbers.
+// printsTexts reports whether printf only prints text, and no numbers, which
+// some shells evaluate.
 func printsTexts(args []string) bool {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return false
@@ -222,7 +222,7 @@ func printsTexts(args []string) bool {
 	return texts || each(args[1:], digits.MatchString)
 }
 
-// tool reports whether the words of a tool can be no command.
+// tool reports whether no word of a tool can be a command.
 func (q *inquiry) tool(name string, args []string, fed bool) bool {
 	if name == "cargo" && len(args) > 0 && toolchain.MatchString(args[0]) {
 		args = args[1:]
@@ -281,7 +281,7 @@ func (q *inquiry) tool(name string, args []string, fed bool) bool {
 			return false
 		}
 	}
-	return !fed || remote[name] && (name != "docker" || sub == "login") // docker builds and starts what it reads
+	return !fed || remote[name] && (name != "docker" || sub == "login") // docker builds and starts images from its input
 }
 
 var (
@@ -384,8 +384,8 @@ var theirDir = lazyregexp.New(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
 // devices matches files that may stand for the input of a command.
 var devices = lazyregexp.New(`(^|/)(dev|proc)/|(^|/)(std(in|out|err)|tty.*|[0-9]+)$`)
 
-// file reports whether a script can be a file of the project, which a gate does
-// not see.
+// file reports whether a script can be a file of the project. A gate does not
+// see the commands in such a file.
 func (q *inquiry) file(words []string, fed bool) bool {
 	q.piped = q.piped || fed
 	if len(words) == 0 || isOpen(path.Base(words[0])) || strings.Contains(words[0], many) || strings.HasPrefix(words[0], "-") || strings.HasPrefix(words[0], "+") || q.target.is(words) || q.names(words...) {

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// code returns a line that is not plain without its data: quoted words and
-// here-documents of commands that only print or read them, if the statement
-// does not run any of the data. It is used for ask and deny rules.
+// code returns a line that is not plain after it has removed the data: quoted
+// words and here-documents of commands that only print or read them, if the
+// statement does not run any of the data. It is used for ask and deny rules.
 func (l *line) code() string {
 	f := parseShell(l.raw)
 	if f == nil || len(l.calls) > 0 {

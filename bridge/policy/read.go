@@ -202,7 +202,7 @@ func (in *input) command(name string, v any, args []string) {
 		}
 		words := strings.Fields(s)
 		if len(words) != 1 {
-			in.doubt("the field %q has several words and arguments in another field", name)
+			in.doubt("the field %q has several words, but its arguments are in another field", name)
 			in.lines = append(in.lines, newLine(s))
 		}
 		in.words(append(words, args...))
@@ -215,7 +215,7 @@ func (in *input) command(name string, v any, args []string) {
 		return
 	}
 	if args != nil {
-		in.doubt("the field %q is a list, and has arguments in another field", name)
+		in.doubt("the field %q is a list, but its arguments are in another field", name)
 	}
 	if listNames[normal(name)] {
 		for _, s := range words {

@@ -103,7 +103,7 @@ var gitReader = reader{
 	also: quietFormats,
 }
 
-// quietFormats returns the reason that the options of git start a program. %G
+// quietFormats returns a reason if the options of git may start a program. %G
 // in a format starts gpg, and %G or -L may name a file outside of the project.
 func quietFormats(a arguments) string {
 	if slices.ContainsFunc(a.values, func(v string) bool { return climbs(v) || strings.Contains(v, ":/") || strings.Contains(v, ":~") }) {
@@ -115,7 +115,7 @@ func quietFormats(a arguments) string {
 	return ""
 }
 
-// withoutLinks returns the reason that diff follows links in directories.
+// withoutLinks returns a reason if diff may follow links in directories.
 func withoutLinks(a arguments) string {
 	recursive := slices.Contains(a.options, "-r") || slices.Contains(a.options, "--recursive")
 	if recursive && !slices.Contains(a.options, "--no-dereference") {
@@ -135,8 +135,8 @@ func first(word string) func(arguments) string {
 	}
 }
 
-// onlyNames returns the reason why the operands may be files instead of names
-// of programs.
+// onlyNames returns a reason if the operands may be files instead of names of
+// programs.
 func onlyNames(a arguments) string {
 	if slices.ContainsFunc(a.texts, func(t string) bool { return strings.Contains(t, "/") }) {
 		return "it may look at another directory"
@@ -144,7 +144,7 @@ func onlyNames(a arguments) string {
 	return ""
 }
 
-// onlyFormats returns the reason that the operands of date set the clock.
+// onlyFormats returns a reason if the operands of date may set the clock.
 func onlyFormats(a arguments) string {
 	for _, t := range a.texts {
 		if !strings.HasPrefix(t, "+") {
@@ -157,8 +157,8 @@ func onlyFormats(a arguments) string {
 // printing matches a script of sed that only prints lines.
 var printing = lazyregexp.New(`^([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p(; ?([0-9]+|\$)(,([0-9]+|\$|\+[0-9]+))?p)*;?$`)
 
-// printsLines returns the reason that a script of sed may do more than print
-// lines. Without -n, sed also prints all lines.
+// printsLines returns a reason if a script of sed may do more than print lines.
+// Without -n, sed also prints all lines.
 func printsLines(a arguments) string {
 	if len(a.texts) != 1 || !printing.MatchString(a.texts[0]) {
 		return "only scripts such as 1,20p are known to print lines"

@@ -25,9 +25,9 @@ type Rule struct {
 	//
 	// Example: ["git push *"]
 	Command []string `yaml:"command"`
-	// Options are the only words starting with - in a command that rules with
-	// then: allow or grant: rule cover. If the key is missing, all options are
-	// covered. An empty list covers none.
+	// Options lists the options, which are words that start with -, that a rule
+	// with then: allow or grant: rule covers. If the key is missing, the rule
+	// covers all options. An empty list covers none.
 	//
 	// Example: [--stat, --cached]
 	Options []string `yaml:"options"`

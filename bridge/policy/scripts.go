@@ -21,7 +21,7 @@ var (
 	// seem to start where they end.
 	quotedInAwk = lazyregexp.New(`/[^/\n]*"[^/\n]*/`)
 	callInAwk   = lazyregexp.New(`system|getline|@\s*[A-Za-z_]`)
-	// computed is a file that awk writes under a name that it computes, or joins.
+	// computed matches the name of an output file that awk computes or joins.
 	computed = lazyregexp.New(`\bprintf?\b[^;}\n]*>>?\s*([^"\s>]|""[ \t]*[^\s;}])`)
 	// spelled matches a file whose name has escaped characters.
 	spelled = lazyregexp.New(`>\s*"[^"]*\\`)
@@ -29,8 +29,8 @@ var (
 	goesOn = lazyregexp.New(`(,|&&|\|\|)[ \t]*(#[^\n]*)?\n\s*`)
 )
 
-// quietAwk returns why awk may start a program: with system, getline, a pipe after
-// print, or @.
+// quietAwk returns a reason if awk may start a program: with system, getline, a
+// pipe after print, or @.
 func quietAwk(a arguments) string {
 	pipes := func(script string) bool { return pipeInAwk.MatchString(strings.ReplaceAll(script, "||", "")) }
 	pipesWithout := func(script string, text *lazyregexp.Regexp) bool {
@@ -69,7 +69,8 @@ var sedScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([\s;}]*(` + address + `(\s*,\s*(` + address + `|[+~][0-9]+))?\s*!?\s*)?(\{|` + command + `\s*([;\n}]|$)))*[\s;}]*$`)
 })
 
-// sedFiles returns the files of sed. On macOS, the script follows -i ”.
+// sedFiles returns the files of sed. On macOS, the script follows -i and an
+// empty argument.
 func sedFiles(a arguments) []string {
 	if slices.Contains(a.options, "-i") && len(a.texts) > 0 && a.texts[0] == "" && len(a.files) > 0 {
 		return a.files[1:]
@@ -77,8 +78,8 @@ func sedFiles(a arguments) []string {
 	return a.files
 }
 
-// quietSed returns why a script of sed may start a program. A value such as .bak is
-// the end of a name.
+// quietSed returns a reason if a script of sed may start a program. A value
+// such as .bak is the end of a name.
 func quietSed(a arguments) string {
 	files := sedFiles(a)
 	for _, script := range slices.Concat(a.texts, a.values, a.files[:len(a.files)-len(files)]) {
@@ -97,7 +98,7 @@ var (
 	sqlStarts = lazyregexp.New(`(?im)^\s*[.!]|\\|\b(edit|load_extension|writefile|program|attach|vacuum)\b`)
 )
 
-// quietSQL returns why the client of a database may start a program.
+// quietSQL returns a reason if the client of a database may start a program.
 func quietSQL(a arguments) string {
 	for n, text := range slices.Concat(a.values, a.files) {
 		if isOpen(text) && n > 0 || sqlStarts.MatchString(text) && !sqlShows.MatchString(text) {

@@ -92,8 +92,8 @@ func (t target) is(words []string) bool {
 	return t.spelled(words) && (isOpen(words...) || (slices.ContainsFunc(words, option) || !slices.ContainsFunc(t.options, missing)) && !slices.ContainsFunc(t.values, absent))
 }
 
-// startedIn reports whether some words, or those after some of them, are the file that
-// the program of the target runs.
+// startedIn reports whether a sequence of words at any position names the file
+// that the program of the target runs.
 func (t target) startedIn(words []string) bool {
 	for n := range words {
 		if t.script != nil && t.script.is(words[n:]) {
@@ -196,7 +196,7 @@ func (t target) inOrder(words []string) bool {
 	return false
 }
 
-// skip passes words of the target that are a *.
+// skip skips words of the target that are a *.
 func (t target) skip(p place) place {
 	for p.next < len(t.words) && t.words[p.next].text == "*" {
 		p.next, p.any = p.next+1, true

@@ -47,7 +47,8 @@ var settingsVariable = lazyregexp.New(`CONFIG|CREDENTIALS|SETTINGS`)
 // programs and their settings.
 var startVariable = lazyregexp.New(`^npm_config_|(^|_)(PATH|HOME|SHELL|BASH_ENV)$|^(LD|DYLD)_|ZDOTDIR$|^PYTHONINSPECT$|^GIT_\w*DIR$|^(GH|GIT)_CONFIG|_INI_`)
 
-// isOrdinary reports whether a variable may have a value.
+// isOrdinary reports whether a variable with this value does not change which
+// programs run.
 func isOrdinary(name, value string, exported bool) bool {
 	switch {
 	case name == "IFS":

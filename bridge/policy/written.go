@@ -72,7 +72,7 @@ func filesIn(w string) []string {
 	return out
 }
 
-// under returns where relative files are after a change to a directory.
+// under returns the location of relative files after a cd to a directory.
 func under(dir string, files []string) []string {
 	var out []string
 	for _, f := range files {
@@ -107,7 +107,7 @@ func (q *inquiry) runsWritten() bool {
 // writers maps programs to the arguments with which they write a file.
 var writers = map[string]*lazyregexp.Regexp{
 	"git":   lazyregexp.New(`^-o|^--out`),
-	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rules change what files do
+	"iconv": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "base64": lazyregexp.New(`^-[a-zA-Z]*o|^--o`), "tree": lazyregexp.New(`^-[a-zA-Z]*o`), "gofmt": lazyregexp.New(`^--?r`), // only rewrite rules change the behavior of code
 	"lsof": lazyregexp.New(`^-D`), "file": lazyregexp.New(`^-[a-zA-Z]*C|^--c`), "xxd": anything, "tee": anything, "gzip": anything, "gunzip": anything, "xz": anything, "unzip": anything, "tar": anything,
 }
 
@@ -161,9 +161,10 @@ func namesOption(words []string) bool {
 // elsewhere matches the option of copiers that names a directory.
 var elsewhere = lazyregexp.New(`^-[a-zA-Z]*t|^--t`)
 
-// copies records the new names of copied files: the last word, unless an option
-// contains the directory, or follows with a value. In a directory, files keep
-// hidden names.
+// copies records the new names of copied files. The new name is the last
+// operand. If an option may contain the directory, every argument is recorded.
+// A file that is copied to a directory keeps its name, which matters if it is a
+// hidden file.
 func (q *inquiry) copies(args []string) {
 	operands := slices.DeleteFunc(slices.Clone(args), isOption)
 	if len(operands) == 0 {

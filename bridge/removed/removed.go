@@ -39,7 +39,7 @@ var names = []Name{
 	{Kind: Flag, Name: "--batch", Instead: "leave it out; each approval has its own card, and a plan, a rule or a grant covers many actions", Value: true},
 	{Kind: Field, Name: "batch", Instead: "leave it out; each approval has its own card, and a plan, a rule or a grant covers many actions"},
 	{Kind: Setting, Name: "routes.NAME.escalate_to", Instead: "add a step with this route under routes.NAME.escalation"},
-	{Kind: Value, Name: "routes.NAME.preview: action", Instead: "use none"},
+	{Kind: Value, Name: "routes.NAME.preview: action", Instead: "write preview: none"},
 	{Kind: Setting, Name: "oncall.NAME.opsgenie", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "oncall.NAME.grafana", Instead: "use a calendar feed under ical, or pagerduty, goalert or rotation"},
 	{Kind: Setting, Name: "risks[].step_up.method", Instead: "write step_up: passkey"},

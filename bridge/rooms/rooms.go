@@ -22,10 +22,10 @@ func (h *House) seams() engine.Seams {
 		},
 		Clicks: []engine.Decider[engine.Click]{
 			{Name: "nod made the control, and it belongs to the card", Decide: h.Clicks.Located},
-			{Name: "the card shows no session, which needs no further checks", Decide: h.Sessions.Click},
+			{Name: "the click is not on the message of a session, which this check handles itself", Decide: h.Sessions.Click},
 			{Name: "the person may answer", Decide: h.Clicks.MayAnswer},
 			{Name: "the chosen options exist", Decide: h.Clicks.Chosen},
-			{Name: "the card shows everything that it decides", Decide: h.Clicks.ShowsAll},
+			{Name: "the card shows everything that the click decides", Decide: h.Clicks.ShowsAll},
 			{Name: "the card shows the current terms", Decide: h.Clicks.CurrentTerms},
 			{Name: "the control neither postpones a reminder nor delegates", Decide: h.steps.Click},
 		},
@@ -34,11 +34,11 @@ func (h *House) seams() engine.Seams {
 			{Name: "the current config lets the person approve it", Decide: h.Decisions.CurrentConfig},
 			{Name: "an edited input may be approved here", Decide: h.Decisions.Fits},
 			{Name: "earlier approvals still count", Decide: h.Decisions.Recounted},
-			{Name: "the person has given the proof that it requires", Decide: h.Passkeys.Decide},
+			{Name: "the person has given the required proof", Decide: h.Passkeys.Decide},
 		},
 		Resolvers: []engine.Resolver{
-			{Name: "a denial that stops ends the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true},
-			{Name: "an approval gives its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
+			{Name: "a denial with a stop stops the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true},
+			{Name: "an approval creates its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
 		},
 		Workers: []engine.Worker{
 			{Kind: life.JobStep, Work: h.steps.Step},

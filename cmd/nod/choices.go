@@ -10,8 +10,8 @@ import (
 
 // choices returns the answer that a text gives to a question with several
 // choices. The text is a list of options, separated by commas, or a JSON list.
-// An option may contain commas too. It is an error if the text can mean several
-// sets of options.
+// An option may contain commas too. It is an error if the text can stand for
+// several sets of options.
 func choices(q bridge.Question, text string) (bridge.Answer, error) {
 	values := make([]string, len(q.Options))
 	for n, o := range q.Options {
@@ -28,7 +28,7 @@ func choices(q bridge.Question, text string) (bridge.Answer, error) {
 	case 1:
 		return bridge.ListAnswer(ways[0]...), nil
 	}
-	return bridge.Answer{}, bridge.Errorf(bridge.CodeInvalid, "%s: %q can mean several choices of options", q.ID, text).
+	return bridge.Answer{}, bridge.Errorf(bridge.CodeInvalid, "%s: %q can stand for several combinations of options", q.ID, text).
 		WithHint(`use a JSON list, such as '["eu","us"]'`)
 }
 

@@ -58,7 +58,7 @@ func dialCodex(ctx context.Context, socket string) (codexConn, error) {
 // codexAway returns the error for a socket without a server.
 func codexAway(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return bridge.Errorf(bridge.CodeUnavailable, "its app server does not run; codex starts it")
+		return bridge.Errorf(bridge.CodeUnavailable, "its app server is not running; codex starts it")
 	}
 	return bridge.Wrap(bridge.CodeUnavailable, err, "cannot connect to its app server")
 }

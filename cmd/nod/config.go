@@ -184,7 +184,7 @@ func tokenCommand() *cobra.Command {
 		Long: `Generate a random token and its hash. Give the token to the agent as NOD_TOKEN,
 and set the hash as its token in the daemon's config, so that no one who reads
 the config can act as that agent. To replace a token, set both hashes with a
-comma between, distribute the new token, and remove the old hash.`,
+comma between them, distribute the new token, and remove the old hash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			token := config.NewToken()

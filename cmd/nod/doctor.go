@@ -19,7 +19,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Check the setup and report how to fix it",
 		Long: `Check the config, Redis and each platform: tokens, scopes, channels, accounts of
 people, how clicks arrive, clocks, persistence and eviction. Read each on-call
-schedule once: who has the turn now, and what cannot be read. Then post a test
+schedule once: who is on call now, and what cannot be read. Then post a test
 question to the default route, wait for your click, and report the step that failed.
 
 The test does not need a running daemon and does not affect one: it starts a
@@ -28,8 +28,8 @@ agents on this machine are checked. The exit code is 1 if a check failed.
 Warnings do not count.
 
 The doctor also reads the settings of the coding agents on this machine, in the
-home directory and in this directory. It reports, for each agent that nod is part
-of, how far it needs a person:
+home directory and in this directory. For each agent that uses nod, it reports how
+many of its tool calls need a person:
 
   gated       no tool that changes anything runs without a person
   partly      some tool calls need a person

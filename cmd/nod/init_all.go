@@ -10,7 +10,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/setup"
 )
 
-const agentsUsage = "only these agents, separated by commas (default all that are installed)"
+const agentsUsage = "only these agents, separated by commas (default: all installed agents)"
 
 func initAll() *cobra.Command {
 	var s setup.InitAll

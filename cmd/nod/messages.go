@@ -17,8 +17,8 @@ func sessionsMessages() *cobra.Command {
 		Short: "Print late answers and messages for a session",
 		Long: `Print the late answers and the messages of people for a session, oldest first. A
 late answer belongs to a request whose agent no longer waits for it. nod prints
-them every time until they are acknowledged. The author of a message then reads
-that the agent has it.`,
+them every time until they are acknowledged. nod then tells the author of
+a message that the agent has it.`,
 		Example: "  nod sessions messages release-2 --wait --ack",
 		Args:    cobra.ExactArgs(1),
 		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {

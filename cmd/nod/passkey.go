@@ -85,8 +85,8 @@ func passkeyRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke PERSON ID",
 		Short: "Revoke a passkey",
-		Long: `Revoke a passkey. Signatures that it made stay valid. People revoke their own
-passkeys, except for the last one. Administrators revoke any.`,
+		Long: `Revoke a passkey. Signatures that it made stay valid. People can revoke their
+own passkeys, except for the last one. Administrators can revoke any passkey.`,
 		Example: "  nod passkey revoke ana 5aK0PqC1xS4Yb2yEoD6fTg",
 		Args:    cobra.ExactArgs(2),
 		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) error {

@@ -163,7 +163,7 @@ func receiptKeys() *cobra.Command {
 		Use:   "keys",
 		Short: "Print the public keys of the daemon and of people",
 		Long: `Print the public keys with which receipts and seals can be verified offline.
-With a token in NOD_TOKEN, the output also has the passkeys of people.`,
+With a token in NOD_TOKEN, the output also contains the passkeys of people.`,
 		Args: cobra.NoArgs,
 		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, _ []string) error {
 			keys, err := cl.Keys(cmd.Context())

@@ -26,7 +26,7 @@ func sessionsSteer() *cobra.Command {
 		Short: "Send a message to the agent of a session",
 		Long: `Send a message to the agent of a session. This requires the token of a person
 who may answer the session's requests, because the agent reads the message as an
-instruction. The audit log has its text.
+instruction. The audit log contains its text.
 
 The agent gets the message at its next step: Claude Code after a tool call, at a
 prompt or at the end of a turn, and Codex next to nod proxy codex. The command prints

@@ -37,10 +37,10 @@ var permissions = []struct {
 const (
 	atApplication = "discord.com/developers/applications > your application > "
 
-	fixDiscordToken    = "click Reset Token at " + atApplication + "Bot, and set DISCORD_BOT_TOKEN to it"
-	fixDiscordKey      = "copy Public Key of " + atApplication + "General Information into discord.public_key"
+	fixDiscordToken    = "click Reset Token at " + atApplication + "Bot, and set DISCORD_BOT_TOKEN to the new token"
+	fixDiscordKey      = "copy the public key at " + atApplication + "General Information into discord.public_key"
 	fixDiscordEndpoint = "clear Interactions Endpoint URL at " + atApplication +
-		"General Information, or use the HTTP mode (discord.public_key)"
+		"General Information, or use HTTP mode (discord.public_key)"
 	fixNoEndpoint = "set Interactions Endpoint URL to https://YOUR-HOST/discord/interactions, while nod serve runs"
 )
 
@@ -110,7 +110,7 @@ func (dr doctor) diagnose(ctx context.Context, needs bridge.Needs) []bridge.Find
 func (dr doctor) endpoint(r *platforms.Report, app application) {
 	switch {
 	case !strings.EqualFold(app.Key, hex.EncodeToString(dr.key)):
-		r.Add("public_key", bridge.FindingFailed, "the application "+app.Name+" has another public key", fixDiscordKey)
+		r.Add("public_key", bridge.FindingFailed, "the application "+app.Name+" has a different public key", fixDiscordKey)
 	case app.Endpoint == nil || *app.Endpoint == "":
 		r.Add("endpoint", bridge.FindingFailed, "the application has no interactions endpoint, so no click arrives", fixNoEndpoint)
 	default:

@@ -23,7 +23,7 @@ var Errors = platforms.Table{
 		"130000 API resource is currently overloaded", "40004 Send messages has been temporarily disabled",
 	}},
 	{About: platforms.AboutService, Errors: []string{"40333 Cloudflare is blocking your request"},
-		Fix: "if it stays so, find out why Discord blocks the address of the daemon"},
+		Fix: "if this continues, find out why Discord blocks the address of the daemon"},
 	{About: platforms.AboutLimit, Errors: []string{
 		"429 Too Many Requests", "20028 The channel you are writing has hit the write rate limit",
 		"20029 The write action you are performing on the server has hit the write rate limit",
@@ -73,7 +73,7 @@ var Errors = platforms.Table{
 		"50035 Invalid form body", "50006 Cannot send an empty message", "40005 Request entity too large",
 		"50045 File uploaded exceeds the maximum size", "50046 Invalid file uploaded", "50109 The request body contains invalid JSON",
 		"50016 Provided too few or too many messages to delete", "50041 Invalid API version provided", "404 Not Found", platforms.AnyOther,
-	}, Fix: "report it as a bug of nod, with the line of the log"},
+	}, Fix: "report it as a bug in nod, with the log line"},
 }
 
 // rowOf returns the row of an error with a JSON code, which may be zero, and an

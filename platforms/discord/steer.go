@@ -13,7 +13,7 @@ import (
 )
 
 // NoteSteering implements bridge.SteeringNoter. The note replies to the message
-// and mentions nobody.
+// and mentions no one.
 func (p *Platform) NoteSteering(
 	ctx context.Context, to bridge.MessageRef, earlier *bridge.MessageRef, text string,
 ) (bridge.MessageRef, error) {

@@ -58,7 +58,7 @@ type answer struct {
 func delivered(m discordmsg.Message, raw []byte) (string, error) {
 	var got answer
 	if err := json.Unmarshal(raw, &got); err != nil {
-		return "", undelivered("its answer cannot be read")
+		return "", undelivered("the response cannot be read")
 	}
 	sentRaw, err := json.Marshal(m.Components)
 	if err != nil {

@@ -70,7 +70,7 @@ var Errors = platforms.Table{
 		"only_one_table_allowed", "no_dual_broadcast_content_update", "too_many_contact_cards", "invalid_arguments",
 		"invalid_arg_name", "invalid_array_arg", "invalid_charset", "invalid_form_data", "invalid_json", "json_not_object",
 		"invalid_post_type", "missing_post_type", "method_deprecated", "deprecated_endpoint", platforms.AnyOther,
-	}, Fix: "report it as a bug of nod, with the line of the log"},
+	}, Fix: "report it as a bug in nod, with the log line"},
 }
 
 // classify assigns a row of the table to an error of the API. A refusal of the

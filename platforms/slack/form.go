@@ -167,7 +167,7 @@ type answer struct {
 // closed returns a response that replaces a modal with a note.
 func closed(note string) *answer { return concluded(bridge.Verdict{Note: note}) }
 
-// concluded is closed for a verdict that may have a link.
+// concluded is like closed. It takes a verdict, which may have a link.
 func concluded(v bridge.Verdict) *answer {
 	view := slackmsg.Closed(v.Note, v.Link)
 	return &answer{Action: "update", View: &view}

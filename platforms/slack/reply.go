@@ -20,7 +20,7 @@ var personal = []string{"", "thread_broadcast", "file_share", "me_message"}
 // replies.
 const tombstone = "tombstone"
 
-// wrote returns the message that a person wrote or edited, and the capacity of
+// wrote returns the message that a person wrote or edited, and the standing of
 // its author. It returns false for any other event. Slack sends these events if
 // the app has the required scopes and subscriptions.
 func (e event) wrote() (posted, bridge.Standing, bool) {

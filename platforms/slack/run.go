@@ -160,7 +160,7 @@ func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms
 				health.Set(bridge.HealthUp, "")
 				select {
 				case ready <- e.Request.NumConnections:
-				default: // nobody has read the previous value yet
+				default: // no one has read the previous value yet
 				}
 			}
 			if id, raw := envelope(e); id != "" {

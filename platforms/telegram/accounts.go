@@ -27,7 +27,7 @@ func (d *doctor) accounts(ctx context.Context, r *platforms.Report, needs bridge
 		}
 		var m tgbotapi.ChatMember
 		err := d.client.call(ctx, "getChatMember", tgbotapi.Params{"chat_id": group, "user_id": id}, &m)
-		fix := "add the person to the group, and see the ID with /nod who there"
+		fix := "add the person to the group; /nod who shows the ID there"
 		switch {
 		case platforms.Is(err, platforms.AboutPerson):
 			r.Add(check, bridge.FindingFailed, "no one in the group has this ID", fix)

@@ -152,7 +152,7 @@ func (c *client) post(ctx context.Context, method, chat, kind string, body []byt
 	var a answer
 	if err := json.Unmarshal(raw, &a); err != nil { // a proxy in front of the API responded
 		wait, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // zero if there is none
-		return proxied(resp.StatusCode).WithWait(time.Duration(wait)*time.Second).Err(nil, "telegram: HTTP %d, and not JSON", resp.StatusCode)
+		return proxied(resp.StatusCode).WithWait(time.Duration(wait)*time.Second).Err(nil, "telegram: HTTP %d, but the body is not JSON", resp.StatusCode)
 	}
 	if !a.OK {
 		a.Code = cmp.Or(a.Code, resp.StatusCode)

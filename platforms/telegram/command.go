@@ -17,7 +17,7 @@ import (
 var commandList = []tgbotapi.BotCommand{
 	{Command: bridge.CommandName, Description: "pending, mine, show, cancel, sessions, stop, resume, tell, grants, revoke, who, link, help"},
 	{Command: commandHelp, Description: "what nod does in this chat, and which person it recognizes you as"},
-	{Command: commandStart, Description: "start a chat with nod, or link an account by a code"},
+	{Command: commandStart, Description: "start a chat with nod, or link an account with a code"},
 }
 
 const (

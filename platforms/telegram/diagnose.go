@@ -110,7 +110,7 @@ func (d *doctor) diagnoseChat(ctx context.Context, r *platforms.Report, dest bri
 	check := "chat." + dest.Channel
 	var c tgbotapi.Chat
 	if err := d.client.call(ctx, "getChat", tgbotapi.Params{"chat_id": dest.Channel}, &c); err != nil {
-		fix := "add @" + me.UserName + " to the group, and see the group's ID with /nod who there"
+		fix := "add @" + me.UserName + " to the group; /nod who there shows the ID of the group"
 		if !strings.HasPrefix(dest.Channel, "-") {
 			fix = "have the person click Start in a chat with @" + me.UserName
 		}

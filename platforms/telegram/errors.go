@@ -70,7 +70,7 @@ var Errors = platforms.Table{
 		"400 Bad Request: can't parse entities", "400 Bad Request: BUTTON_DATA_INVALID", "400 Bad Request: reply markup is too long",
 		"400 Bad Request: inline keyboard button URL", "400 Bad Request: wrong file identifier", "413 Request Entity Too Large",
 		platforms.AnyOther,
-	}, Fix: "report it as a bug of nod, with the line of the log"},
+	}, Fix: "report it as a bug in nod, with the log line"},
 }
 
 // rowOf returns the row of an error with a code and a description.

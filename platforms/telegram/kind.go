@@ -57,7 +57,7 @@ Telegram
 			return p.(*Platform).Introduce(ctx)
 		},
 		Ask:     "  3. Send /nod in the group now, so that nod learns its ID and yours",
-		Unheard: "enter the IDs. To find the ID of a group, open it at web.telegram.org: the URL has it, starting with -100.",
+		Unheard: "enter the IDs. To find the ID of a group, open it at web.telegram.org: the URL contains it, starting with -100.",
 	},
 	New: func(settings any, o platforms.Options) (platforms.Adapter, error) {
 		s := settings.(*Settings)

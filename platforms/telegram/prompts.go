@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
 
-const noteWordless = "nod reads only text. Nothing was recorded. Reply to the same message with a text."
+const noteWordless = "nod reads only text. Nothing was recorded. Reply to the same message with text."
 
 // promptTimeout leaves time to tell the person that no prompt was posted.
 const promptTimeout = 3 * platforms.ClickTimeout

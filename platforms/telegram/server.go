@@ -130,6 +130,6 @@ func (d *doctor) diagnoseServer(ctx context.Context, r *platforms.Report) {
 		r.Add("server", bridge.FindingOK, "it has every feature that nod uses", "")
 		return
 	}
-	r.Add("server", bridge.FindingWarning, "it is old; nod works without "+strings.Join(missing, ", "),
+	r.Add("server", bridge.FindingWarning, "it is too old for some features; nod works, but without "+strings.Join(missing, ", "),
 		"update the Bot API server that api_url names")
 }

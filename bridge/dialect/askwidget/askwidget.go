@@ -184,7 +184,7 @@ func DecodeCall(raw []byte) (bridge.Request, error) {
 }
 
 // DecodeApproval decodes the payload of an approval_request. The card offers
-// the scope always in addition to once.
+// the scopes "once" and "always".
 func DecodeApproval(raw []byte) (bridge.Request, error) {
 	var a Approval
 	if err := dialect.Decode("payload", raw, &a); err != nil {

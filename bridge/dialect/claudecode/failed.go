@@ -136,7 +136,7 @@ func CheckOutput(event string, raw []byte) error {
 		out.Specific = &elicited{}
 	}
 	if named.Specific.Event != event {
-		return bridge.Errorf(bridge.CodeInvalid, "output: belongs to another event than %s", event)
+		return bridge.Errorf(bridge.CodeInvalid, "output: belongs to an event other than %s", event)
 	}
 	if err := strictjson.DecodeKnown(raw, &out); err != nil {
 		return bridge.Errorf(bridge.CodeInvalid, "output: %s", err)

@@ -141,8 +141,8 @@ type Rule struct {
 const forSession = "session"
 
 // widens reports whether a person may approve the suggestion here. The
-// suggestion must not remove rules or set a mode without prompts, and words
-// must be able to describe it completely.
+// suggestion must not remove rules or set a mode without prompts, and nod must
+// be able to describe all of it to people.
 func (s Suggestion) widens() bool {
 	if s.words() == "" || slices.ContainsFunc(s.Directories, func(d any) bool { _, text := d.(string); return !text }) {
 		return false

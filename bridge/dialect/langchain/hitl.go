@@ -50,7 +50,7 @@ const (
 	approve = "approve"
 	edit    = "edit"
 	reject  = "reject"
-	respond = "respond" // a text becomes the result of the call, which does not run
+	respond = "respond" // the text becomes the result of the call, which does not run
 )
 
 var decisions = []string{approve, edit, reject, respond}
@@ -165,7 +165,7 @@ func (a action) decision(r bridge.Record, js bool, allowed []string) (any, error
 }
 
 // question returns the request for a call that people cannot approve. They
-// answer it with a text, or reject it.
+// answer it with text, or reject it.
 func (a action) question(prompt string, allowed []string) bridge.Request {
 	if args := a.args(); len(args) > 0 {
 		prompt += "\n\n" + dialect.Fenced(string(args))

@@ -91,7 +91,7 @@ func callOf(item object) (call, error) {
 // hostedType is the type of a request of a hosted MCP server.
 const hostedType = "mcp_approval_request"
 
-// text returns the first of the named members that is a text.
+// text returns the first of the named members that is a string.
 func text(o object, names ...string) string {
 	for _, name := range names {
 		var s string

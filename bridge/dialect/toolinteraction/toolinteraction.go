@@ -439,7 +439,7 @@ func (t ToolResponse) Reply(i bridge.Interaction) (bridge.Reply, error) {
 	return r, t.fill(i, &r)
 }
 
-// list returns scopes as a text.
+// list returns scopes as text.
 func list(scopes []bridge.Scope) string {
 	var out []string
 	for _, s := range scopes {

@@ -29,9 +29,9 @@ func (au *Log) Verify(ctx context.Context) (proof.AuditReport, error) {
 
 // Export writes the audit log as JSON lines, with the seals after the entries.
 // It reads the seals first, and then the counts, so that neither covers more
-// entries than it writes. Of the events, it writes only the IDs of those after
-// the last seal, for the counts. It may omit entries that are added during the
-// export.
+// entries than it writes. For the events after the last seal, it writes only
+// their IDs, which the counts require. It may omit entries that are added
+// during the export.
 func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

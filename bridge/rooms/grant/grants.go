@@ -35,8 +35,8 @@ type Held struct {
 	At broker.Version
 }
 
-// Covering returns the unexpired grants under any of the keys, both of the session and
-// of every session.
+// Covering returns the unexpired grants under any of the keys: those for the
+// session, and those for every session.
 func (gs *Grants) Covering(ctx context.Context, agent, session string, keys []string) ([]Held, error) {
 	var ids []string
 	for _, k := range keys {

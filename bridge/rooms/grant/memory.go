@@ -64,7 +64,7 @@ func (gr *Room) End(ctx context.Context, agent, session string) error {
 }
 
 // recall returns the scope that a tool remembers under its own key, or "" if it
-// remembers none. It returns the scope once only a single time.
+// remembers none. It returns the scope "once" a single time.
 func (mem memory) recall(ctx context.Context, agent, session, key string) (bridge.Scope, error) {
 	scopes := []string{""}
 	if session != "" {

@@ -214,7 +214,7 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", refusal.Note)
 	}
 	switch {
-	case t.Recorded(got): // even if the same signature did it at the same time
+	case t.Recorded(got): // even if a concurrent call recorded the same signature
 		return words.Recorded(got), nil
 	case result == core.BallotLate:
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.Late(got, actor))

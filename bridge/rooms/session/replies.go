@@ -16,8 +16,8 @@ import (
 
 const (
 	noteNoReply    = "A reply does not answer this request. Nothing was recorded. Click a button on the card."
-	noteUnread     = "nod reads only text. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply with a text."
-	noteUnsaid     = "nod reads only text. Nothing was sent to the agent. Reply with a text."
+	noteUnread     = "nod reads only text. Nothing was recorded. Click " + render.LabelAnswer + " on the card, or reply with text."
+	noteUnsaid     = "nod reads only text. Nothing was sent to the agent. Reply with text."
 	NotSteered     = "Only people who may answer the requests of this session can send messages to its agent. Nothing was sent."
 	noteReplyEarly = "This question was asked after your reply. Nothing was recorded. Reply again, or click " + render.LabelAnswer + " on the card."
 	noteReplyAgain = "A reply does not answer a follow-up question, because you may have written it before. Nothing was recorded. Click " +

@@ -85,7 +85,7 @@ func (s reported) status() bridge.SessionStatus {
 }
 
 // PutReport merges a report into the status of a session, and returns the
-// status. It reports whether people must see the change at once. It returns
+// status. It reports whether people must see the change immediately. It returns
 // CodeNotFound for an Update of an unknown session.
 func (rs *Reports) PutReport(ctx context.Context, agent, session string, r bridge.SessionReport) (bridge.SessionStatus, bool, error) {
 	var urgent bool
@@ -117,8 +117,8 @@ func (rs *Reports) update(ctx context.Context, agent, session string, must bool,
 	return out, documents.Public(err)
 }
 
-// trim removes the sessions that are too many, and those that have expired. A failure
-// leaves them to the next report.
+// trim removes the oldest sessions above the limit, and those that have
+// expired. A failure leaves them to the next report.
 func (rs *Reports) trim(ctx context.Context) {
 	old, err := rs.db.Range(ctx, broker.Query{Index: reportIndex, To: rs.db.Now().Add(-bridge.ReportedTTL)})
 	if err == nil && len(old) > 0 {

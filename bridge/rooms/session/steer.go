@@ -116,7 +116,7 @@ func (se *Room) maySteer(ctx context.Context, s bridge.Steering, requests []brid
 		WithHint("ask a responder of its requests")
 }
 
-// put stores a message. The audit log has it before the agent can.
+// put stores a message. It is in the audit log before the agent can take it.
 func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
 	key := ""
 	if s.Where != nil {

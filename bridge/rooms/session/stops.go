@@ -37,7 +37,7 @@ func (ss *Stops) stopping(ctx context.Context, s bridge.Stop, entries []broker.E
 	if err == nil && d.Exists() {
 		return broker.Change{If: []broker.Version{d.At()}}, was, nil
 	}
-	if err != nil && !errors.As(err, new(*broker.ForgedError)) { // one that does not verify is replaced
+	if err != nil && !errors.As(err, new(*broker.ForgedError)) { // a stop that does not verify is replaced
 		return broker.Change{}, was, err
 	}
 	d, err = stopDocs.Encode(broker.Doc{Key: stopDocs.Key(name), Version: d.Version}, &s)

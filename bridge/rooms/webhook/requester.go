@@ -60,7 +60,8 @@ func news(r bridge.Record) bool {
 	return true
 }
 
-// askedOn orders accounts: those on a platform that shows the request first.
+// askedOn orders accounts. Accounts on a platform that shows the request come
+// first.
 func askedOn(i bridge.Interaction, a bridge.Responder) int {
 	n := slices.IndexFunc(i.Destinations, func(d bridge.Destination) bool { return d.Platform == a.Platform })
 	if n < 0 {

@@ -82,7 +82,7 @@ func askCodex(ctx context.Context, m machine, a agent) []complaint {
 			case !h.Enabled:
 				out = append(out, complaint{path, "its hook for " + h.Event + " is disabled in Codex", true})
 			case h.Trust != "trusted" && h.Trust != "managed":
-				out = append(out, complaint{path, "its hook for " + h.Event + " does not run, because it is " + h.Trust + ": start codex in a terminal, and trust the hooks of nod", true})
+				out = append(out, complaint{path, "its hook for " + h.Event + " does not run, because it is " + h.Trust + ": start codex in a terminal, and trust nod's hooks", true})
 			}
 		}
 		if listed {

@@ -90,7 +90,7 @@ func surveyCopilot(ctx context.Context, m machine, a agent) surveyed {
 				case event == copilot.PermissionRequest && isCopilotHook(raw):
 					s.ours = true
 					if slices.Contains(shared, path) && !m.copilotTrusts() {
-						s.add("", bridge.FindingFailed, path+" has a hook of nod, but Copilot CLI does not read it: this folder is not trusted",
+						s.add("", bridge.FindingFailed, path+" has a nod hook, but Copilot CLI does not read it: this folder is not trusted",
 							"start copilot here and trust the folder, or run: nod init copilot")
 						continue
 					}
@@ -103,7 +103,7 @@ func surveyCopilot(ctx context.Context, m machine, a agent) surveyed {
 	}
 	if others > 0 {
 		s.ours, s.Level = true, LevelOpen
-		s.add("gate", bridge.FindingFailed, "a hook of Copilot CLI that runs nod fails open: Copilot runs the tool if it takes too long",
+		s.add("gate", bridge.FindingFailed, "a Copilot CLI hook that runs nod fails open: Copilot runs the tool if the hook takes too long",
 			"remove it, and run: nod init copilot")
 		return s
 	}
@@ -112,7 +112,7 @@ func surveyCopilot(ctx context.Context, m machine, a agent) surveyed {
 		s.reason("rules of nod's policy decide about its calls; if nod takes too long or its daemon is unreachable, Copilot decides on its own")
 		return s
 	}
-	s.reason("no hook of nod is in its settings")
+	s.reason("its settings have no nod hook")
 	s.Fix = "run: nod init copilot"
 	return s
 }

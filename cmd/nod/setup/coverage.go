@@ -100,7 +100,7 @@ func (s *surveyed) foreign() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.redirects)) {
 		s.Level = LevelOpen
-		s.add("", bridge.FindingFailed, s.redirects[name]+" sets "+name+" for nod, so another daemon than yours may decide",
+		s.add("", bridge.FindingFailed, s.redirects[name]+" sets "+name+" for nod, so a daemon other than yours may decide",
 			"remove it there, and set it in your own environment")
 	}
 }
@@ -183,7 +183,7 @@ func (s *surveyed) readSettings(path string, v any) bool {
 		return false
 	}
 	if target, out := outside(path); out {
-		s.add("", bridge.FindingWarning, path+" is a link to "+target+", outside of this directory", "replace the link by a file")
+		s.add("", bridge.FindingWarning, path+" is a link to "+target+", outside of this directory", "replace the link with a file")
 	}
 	settings, readable := lenient(raw)
 	lines := commandLines(settings)

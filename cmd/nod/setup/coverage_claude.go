@@ -106,7 +106,7 @@ func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
 	s.ours = s.ours || len(all) > 0
 	switch {
 	case !s.ours:
-		s.reason("no hook of nod is in its settings")
+		s.reason("its settings have no nod hook")
 		s.Fix = "run: nod init claude --user"
 		return s.surveyed
 	case len(all) == 0: // Claude Code ignores the files with nod's hooks
@@ -177,7 +177,7 @@ func (s *claudeSurvey) gate(path string, e hookEntry) {
 		s.add(check, bridge.FindingFailed, detail+" fails open"+why, fix)
 	}
 	if h.If != "" {
-		s.add(check, bridge.FindingWarning, detail+" selects one spelling: Claude Code evaluates it, and not nod", "run nod init claude again")
+		s.add(check, bridge.FindingWarning, detail+" selects only one spelling of a call, because Claude Code evaluates the rule instead of nod", "run nod init claude again")
 	}
 	switch {
 	case h.OnFailure != "block" || h.Async:

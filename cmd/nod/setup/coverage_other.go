@@ -112,10 +112,10 @@ func surveyCursor(ctx context.Context, m machine, a agent) surveyed {
 	switch {
 	case ours > closed:
 		s.ours, s.Level = true, LevelOpen
-		s.add("gate", bridge.FindingFailed, "a hook of Cursor fails open: it does not set failClosed", `set "failClosed": true on it`)
+		s.add("gate", bridge.FindingFailed, "a Cursor hook fails open: it does not set failClosed", `set "failClosed": true on it`)
 	case ours > 0:
 		s.ours, s.Level = true, LevelPartly
-		s.add("gate", bridge.FindingOK, "a hook of Cursor runs nod and sets failClosed", "")
+		s.add("gate", bridge.FindingOK, "a Cursor hook runs nod and sets failClosed", "")
 	}
 	s.ownPrompts(a.prompts)
 	return s
@@ -158,7 +158,7 @@ func surveyZed(ctx context.Context, m machine, a agent) surveyed {
 	s.ours = s.ours || len(through) > 0
 	if len(through) > 0 {
 		s.Level = LevelPartly
-		s.reason("permission requests of " + strings.Join(through, ", ") + " appear in Zed and in chat; the agent decides what it asks")
+		s.reason("permission requests of " + strings.Join(through, ", ") + " appear in Zed and in chat; the agent decides what needs approval")
 	}
 	if len(direct) > 0 {
 		s.reason(strings.Join(direct, ", ") + " in agent_servers does not run through nod proxy acp")

@@ -22,14 +22,14 @@ func TestSurvey(t *testing.T) {
 		want                  Level
 		word                  string
 	}{
-		"claude nothing":  {"claude", ".claude/settings.json", `{}`, LevelNone, "no hook of nod"},
+		"claude nothing":  {"claude", ".claude/settings.json", `{}`, LevelNone, "no nod hook"},
 		"claude prompts":  {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `}}`, LevelPartly, "no gate covers"},
 		"claude auto":     {"claude", ".claude/settings.json", `{"permissions":{"defaultMode":"auto"},"hooks":{` + prompts + `}}`, LevelPartly, "mode auto"},
 		"claude all":      {"claude", ".claude/settings.json", `{"hooks":{` + prompts + `,` + claude("PreToolUse", "*", blocking) + `}}`, LevelGated, "fails closed"},
 		"claude list":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Bash|(Multi)?Edit|Write|Web.*|Note.*|mcp__.*", blocking) + `}}`, LevelGated, "fails closed"},
 		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, LevelPartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
 		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", LevelNone, "asks no one"},
-		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", LevelNone, "no hook of nod"},
+		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", LevelNone, "no nod hook"},
 		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "selects one spelling"},
 		"claude gate":     {"claude", ".claude/settings.json", `{"hooks":{` + strings.ReplaceAll(claude("PreToolUse", "*", blocking), "hook claude", "hook claude --gate 'Bash(git push *)'") + `}}`, LevelPartly, "Bash(git push *) in"},
 		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, LevelOpen, "fails open"},

@@ -262,7 +262,7 @@ func (d *Doctor) examineDaemon(ctx context.Context, c config.Config) {
 		case bridge.HealthUp, bridge.HealthStandby:
 			d.add("daemon."+name, bridge.FindingOK, detail, "")
 		case bridge.HealthDown:
-			d.add("daemon."+name, bridge.FindingFailed, detail, "follow the checks of "+name+"; until then, its requests wait")
+			d.add("daemon."+name, bridge.FindingFailed, detail, "fix the failed checks of "+name+"; until then, its requests wait")
 		default:
 			d.add("daemon."+name, bridge.FindingWarning, detail, "nod reconnects automatically; check the log if the problem persists")
 		}

@@ -41,6 +41,6 @@ func (d *Doctor) examineShift(check string, s daemon.Shift) {
 	case s.Until.IsZero():
 		d.add(check, bridge.FindingOK, "on call now: "+render.Few(s.People), "")
 	default:
-		d.add(check, bridge.FindingOK, strings.Join(s.People, ", ")+" has the turn until "+render.When(s.Until), "")
+		d.add(check, bridge.FindingOK, "on call until "+render.When(s.Until)+": "+strings.Join(s.People, ", "), "")
 	}
 }

@@ -17,7 +17,7 @@ func TestDoctorShifts(t *testing.T) {
 		shift daemon.Shift
 		want  string
 	}{
-		{daemon.Shift{Crew: bridge.Crew{People: []string{"bo"}}, Until: until}, "[ok bo has the turn until 2026-11-30 09:00 UTC]"},
+		{daemon.Shift{Crew: bridge.Crew{People: []string{"bo"}}, Until: until}, "[ok on call until 2026-11-30 09:00 UTC: bo]"},
 		{daemon.Shift{Crew: bridge.Crew{People: []string{"ana", "bo"}}}, "[ok on call now: ana, bo]"},
 		{daemon.Shift{}, "[warning no one is on call now]"},
 		{daemon.Shift{Crew: bridge.Crew{People: []string{"bo"}, Strangers: []string{"zoe"}}}, "[warning on call, but not in the config: zoe ok on call now: bo]"},

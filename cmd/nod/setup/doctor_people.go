@@ -55,7 +55,7 @@ func (d *Doctor) examineAsked(c config.Config, route string, responders []string
 	}
 	for _, who := range bridge.Missing(responders, members(c, asked)) {
 		if !slices.ContainsFunc(c.Platforms(), func(platform string) bool { return reachable(c, who, platform) }) {
-			d.add("people."+who, bridge.FindingWarning, "no account on any platform, so nothing tells "+who+" when the route "+route+" asks",
+			d.add("people."+who, bridge.FindingWarning, "no account on any platform, so nod cannot notify "+who+" when the route "+route+" asks",
 				"add one as people."+who+"."+strings.NewReplacer(", ", ", .", " or ", " or .").Replace(config.OrOf(kinds.Names()))+"; /nod who shows the ID of an account")
 		}
 	}

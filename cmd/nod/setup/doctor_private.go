@@ -24,7 +24,7 @@ func (d *Doctor) examinePrivate(c config.Config) {
 			k, _ := kinds.Named(platform)
 			switch {
 			case !opens(c, route, platform):
-				d.add(check, bridge.FindingWarning, "private, and no responder has an account on "+platform+": no one can open a request at "+to,
+				d.add(check, bridge.FindingWarning, "the route is private, and no responder has an account on "+platform+": no one can open a request at "+to,
 					"add the accounts of responders under people, or remove "+to+" from the route")
 			case k.Unseen != "":
 				d.add(check, bridge.FindingSkipped, k.Unseen, k.UnseenFix)

@@ -90,7 +90,7 @@ func TestDoctorSources(t *testing.T) {
 		{"stranger", schedules, []string{"zoe", "bo"}, 200, bridge.FindingWarning, "on call, but not in the config: "},
 		{"declined", "calendar", []string{"declined bo", "cy"}, 200, bridge.FindingOK, "on call now: cy"},
 		{"1,000 members", schedules, crowd, 200, bridge.FindingOK, "on call now: "},
-		{"none", "rotation", []string{"bo"}, 0, bridge.FindingOK, "has the turn until "},
+		{"none", "rotation", []string{"bo"}, 0, bridge.FindingOK, "on call until "},
 		{"stranger", "rotation config", []string{"zoe"}, 0, bridge.FindingFailed, "unknown person"},
 		{"none", "Slack", []string{"bo"}, 0, bridge.FindingOK, "members of the user group: "},
 		{"empty", "Slack", nil, 0, bridge.FindingWarning, "no one is in the user group"},

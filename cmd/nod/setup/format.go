@@ -137,7 +137,7 @@ func checkEntry(raw json.RawMessage) error {
 	}
 	var text string
 	if m, ok := e["matcher"]; ok && (m[0] != '"' || decode(m, &text) != nil) {
-		return errors.New("matcher: has to be a text")
+		return errors.New("matcher: has to be a string")
 	}
 	var handlers []map[string]json.RawMessage
 	if m := e["hooks"]; len(m) == 0 || m[0] != '[' || decode(m, &handlers) != nil {
@@ -170,7 +170,7 @@ func checkHandler(h map[string]json.RawMessage) error {
 		{"timeout", "a number above 0", func(v json.RawMessage) bool { return decode(v, &number) == nil && number > 0 }},
 		{"async", "true or false", func(v json.RawMessage) bool { return decode(v, &yes) == nil }},
 		{"asyncRewake", "true or false", func(v json.RawMessage) bool { return decode(v, &yes) == nil }},
-		{"if", "a text", func(v json.RawMessage) bool { return decode(v, &text) == nil }},
+		{"if", "a string", func(v json.RawMessage) bool { return decode(v, &text) == nil }},
 		{"onFailure", "block or continue", func(v json.RawMessage) bool {
 			return decode(v, &text) == nil && (text == "block" || text == "continue")
 		}},

@@ -46,7 +46,7 @@ func (s *Settings) hookWords(agent string) string {
 		small := nextTo(program)
 		same, err := sameVersion(program, small)
 		if err == nil && !same {
-			fmt.Fprintf(s.Talk, "nod: warning: %s is another version than %s, so hooks run nod hook, which starts more slowly\n", small, program)
+			fmt.Fprintf(s.Talk, "nod: warning: %s is not the same version as %s, so hooks run nod hook, which starts more slowly\n", small, program)
 		}
 		if s.hook = render.ShellQuote(program) + " hook"; same {
 			s.hook = render.ShellQuote(small)
@@ -68,7 +68,7 @@ func nextTo(program string) string {
 func (d *Doctor) examineHook() {
 	program := (&Settings{Talk: io.Discard}).program()
 	if same, err := sameVersion(program, nextTo(program)); err == nil && !same {
-		d.add("agents.hook", bridge.FindingWarning, nextTo(program)+" is another version than "+program, "install both programs of one release, and run nod init again")
+		d.add("agents.hook", bridge.FindingWarning, nextTo(program)+" is not the same version as "+program, "install both programs of one release, and run nod init again")
 	}
 }
 

@@ -56,7 +56,7 @@ func TestIgnoredFiles(t *testing.T) {
 		"claude half":              {"claude", ".claude/settings.json", `{"hooks":{` + claude, true, "is not valid JSON"},
 		"claude list":              {"claude", ".claude/settings.json", `{"hooks":[{` + claude + `}]}`, true, "hooks: has to be an object"},
 		"claude no hooks":          {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"matcher":"*"}]}}`, true, "hooks.PreToolUse[0]: hooks: required"},
-		"claude matcher":           {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"matcher":null,"hooks":[]}]}}`, true, "matcher: has to be a text"},
+		"claude matcher":           {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"matcher":null,"hooks":[]}]}}`, true, "matcher: has to be a string"},
 		"claude type":              {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"hooks":[{"type":"cmd"}]}]}}`, true, `unknown value "cmd"`},
 		"claude command":           {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"hooks":[{"type":"command"}]}]}}`, true, "command: required"},
 		"claude timeout":           {"claude", ".claude/settings.json", `{"hooks":{` + claude + `,"PreToolUse":[{"hooks":[{"type":"command","command":"x","timeout":"60"}]}]}}`, true, "timeout: has to be a number"},
@@ -160,7 +160,7 @@ func TestForeignDaemon(t *testing.T) {
 			write("home/.claude/settings.json", strings.ReplaceAll(gate, "NOD", nod)+"}")
 			write(c.path, strings.NewReplacer("NOD_", "NOD_", "NODE", "NODE", "NOD", nod).Replace(c.settings))
 			a, findings := doctorOf(t, "claude")
-			if open := a.Level == LevelOpen; open != c.open || open != (said(findings, "another daemon than yours may decide") == bridge.FindingFailed) {
+			if open := a.Level == LevelOpen; open != c.open || open != (said(findings, "a daemon other than yours may decide") == bridge.FindingFailed) {
 				t.Errorf("level %s: %+v", a.Level, findings)
 			}
 		})

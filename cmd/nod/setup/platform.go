@@ -21,7 +21,7 @@ func (s *Init) connect(ctx context.Context, k platforms.Kind) error {
 	}
 	for !s.checks(ctx, platform, "", "") {
 		if s.Yes {
-			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("follow the findings above; the config was not changed")
+			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("fix the problems above; the config was not changed")
 		}
 		for _, w := range k.Setup.Tokens {
 			value, err := s.askSecret(ctx, "     "+w.Label+" again (empty keeps the current one)", config.Variable(platform, w.Key))
@@ -181,7 +181,7 @@ func (s *Init) channel(ctx context.Context, k platforms.Kind, channel string) (s
 			return channel, nil
 		}
 		if s.Yes {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod cannot post to %s", platform, channel).WithHint("follow the findings above; the config was not changed")
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: nod cannot post to %s", platform, channel).WithHint("fix the problems above; the config was not changed")
 		}
 		s.say("     Fix the problem and press Enter, or enter another ID.")
 	}
@@ -204,7 +204,7 @@ func (s *Init) user(ctx context.Context, platform, channel, user string) (string
 		}
 		if s.Yes {
 			return "", bridge.Errorf(bridge.CodeInvalid, "%s: account %q cannot answer", platform, user).
-				WithHint("follow the findings above")
+				WithHint("fix the problems above")
 		}
 		s.say("     Enter another ID, or press Enter to check again.")
 	}

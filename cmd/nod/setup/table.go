@@ -98,7 +98,7 @@ func agents() []agent {
 			name: "codex", title: "Codex", page: "codex.md", programs: []string{"codex"}, moved: "CODEX_HOME",
 			folder: machine.codex, edits: []fileEdit{{machine.codexHooks, connectCodex}},
 			servers: []string{".codex/config.toml"}, json: codexJSON, survey: surveyCodex, ask: askCodex, tested: "0.169.0",
-			adds: "[hook](codex.md) for its approval prompts; better: `nod proxy codex`", best: "partly: Codex decides what it asks",
+			adds: "[hook](codex.md) for its approval prompts; better: `nod proxy codex`", best: "partly: Codex decides what needs approval",
 		},
 		{
 			name: "copilot", title: "Copilot CLI", page: "copilot.md", programs: []string{"copilot"}, moved: "COPILOT_HOME",
@@ -120,7 +120,7 @@ func agents() []agent {
 		{
 			name: "zed", title: "Zed", page: "acp.md", programs: []string{"zed", "zeditor"}, folder: machine.zed, edits: []fileEdit{{machine.zedSettings, (*Settings).Zed}},
 			servers: []string{"zed/settings.json", "Zed/settings.json", ".zed/settings.json"}, server: zedServer, json: lenientJSON, survey: surveyZed,
-			adds: "[`nod proxy acp`](acp.md) before the agents that you added", best: "partly: the agent decides what it asks",
+			adds: "[`nod proxy acp`](acp.md) before the agents that you added", best: "partly: the agent decides what needs approval",
 		},
 		client("claude-desktop", "Claude Desktop", nil, machine.claudeDesktop, machine.claudeDesktopSettings, plainServer, "claude_desktop_config.json"),
 		client("vscode", "VS Code", []string{"code"}, machine.vsCode, machine.vsCodeSettings, vsCodeServer, ".vscode/mcp.json", "User/mcp.json"),

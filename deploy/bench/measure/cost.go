@@ -70,7 +70,7 @@ func (b *harness) costSince(ctx context.Context, from spent, operation string, n
 	b.costs.last = Cost{operation, (to.process - from.process).Seconds() * each, (to.redis - from.redis) * each}
 }
 
-// keepCost makes the last cost that of a row.
+// keepCost assigns the last cost to a row.
 func (b *harness) keepCost(row int) {
 	if b.costs != nil {
 		b.costs.rows[row] = b.costs.last

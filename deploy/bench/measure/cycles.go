@@ -112,8 +112,8 @@ func (b *harness) cycle(ctx context.Context) error {
 	return b.complete(ctx, o)
 }
 
-// fullCycle is a cycle of a request with all that an agent usually sends: an
-// idempotency key, a session, and destinations on three platforms.
+// fullCycle is a cycle of a request with everything that an agent usually
+// sends: an idempotency key, a session, and destinations on three platforms.
 func (b *harness) fullCycle(ctx context.Context) error {
 	o, err := b.opening()
 	if err != nil {

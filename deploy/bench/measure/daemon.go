@@ -27,7 +27,7 @@ var daemonRows = []row{{"processor time of the daemon for a cycle over HTTP, 64 
 // this process, does not count.
 func daemonTime(ctx context.Context, b *harness) ([]figures, error) {
 	if timeOf(os.Getpid()) == 0 {
-		return nil, skip("this system does not tell the processor time of another process")
+		return nil, skip("this system does not report the processor time of another process")
 	}
 	d, err := b.startDaemon(ctx, "time")
 	if err != nil {

@@ -82,9 +82,8 @@ func (b *harness) startNull(ctx context.Context, replies []reply) (*served, erro
 }
 
 // ServeNull reads replies from r, writes its address to w, and returns the
-// replies to calls until ctx ends. Like in a daemon, a GET waits until a
-// request is answered. Unlike in a daemon, the answer to any request ends the
-// wait.
+// replies to calls until ctx ends. As in a daemon, a GET waits until a request
+// is answered. But here, the answer to any request ends the wait.
 func ServeNull(ctx context.Context, r io.Reader, w io.Writer) error {
 	var replies []reply
 	if err := json.NewDecoder(r).Decode(&replies); err != nil {

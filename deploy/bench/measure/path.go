@@ -39,8 +39,7 @@ func (b *harness) install(ctx context.Context, prefix string, change func(*confi
 	return b.installOn(ctx, sandbox.New(sandbox.Options{NoLimits: true}), prefix, false, change)
 }
 
-// installOn is install with chats of the caller's, at the pace of the services
-// if they keep it.
+// installOn is install with chats that the caller provides.
 func (b *harness) installOn(
 	ctx context.Context, on *sandbox.Sandbox, prefix string, paced bool, change func(*config.Config),
 ) (*installation, error) {
@@ -132,10 +131,10 @@ func toOnePlatform(c *config.Config) {
 	c.Routes[bridge.DefaultRoute] = route
 }
 
-// inbound compares a click over HTTP, from the request to the acknowledgment,
-// with only the settlement of the same kind of request by the same store. The
-// store knows the request in both cases, and its card is posted. Both follow a
-// pause, in which the posting jobs end, and a read, which warms up the
+// inbound compares the time that a click over HTTP takes until it is
+// acknowledged with the time that the store alone takes to settle such a
+// request. In both cases, the request is stored and its card is posted. Before
+// each measurement, a pause lets the posting jobs end, and a read warms up the
 // connection.
 func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	s, err := b.install(ctx, "inbound", func(c *config.Config) {

@@ -153,7 +153,7 @@ func (b *harness) timed(ctx context.Context) (taken, error) {
 	return t, err
 }
 
-// expire opens n requests with deadlines from a given time on. It returns the
+// expire opens n requests whose deadlines start at a given time. It returns the
 // 99th percentile of the delay with which they end, in ms, and the delay of the
 // last one, in s. It checks that each ends only once. If the first deadline
 // passes before all are open, it waits until they have ended, and returns

@@ -79,14 +79,15 @@ func cycle(ctx context.Context, p peer, id string) error {
 		}
 		return nil
 	case <-time.After(time.Minute):
-		return errors.New("a caller was not told")
+		return errors.New("a caller got no answer")
 	}
 }
 
 // sweeper is a peer that ends requests at their deadlines.
 type sweeper interface {
 	peer
-	// sweep ends all that is due, and returns the number.
+	// sweep ends all requests whose deadline has passed, and returns their
+	// number.
 	sweep(ctx context.Context) (int, error)
 }
 
@@ -136,7 +137,7 @@ func ends(ctx context.Context, p sweeper, n int) (float64, error) {
 	return time.Since(due).Seconds(), nil
 }
 
-// waiting tells callers their answers.
+// waiting passes answers to the callers.
 type waiting struct{ callers sync.Map } // ID to chan string
 
 func (w *waiting) add(id string) <-chan string {

@@ -23,7 +23,7 @@ type peer interface {
 	close()
 }
 
-// config says how a peer runs.
+// config holds the settings of a peer.
 type config struct {
 	redis   string // address of a Redis server
 	callers int
