@@ -77,7 +77,7 @@ func TestUpdate(t *testing.T) {
 	if out, err := things.List(ctx, s, []string{"b", "none"}, func(error) { refused++ }); len(out) != 0 || refused != 1 || err != nil {
 		t.Errorf("the list is %v, %d refused, %v", out, refused, err)
 	}
-	if _, err := things.Update(ctx, s, "b", add); err != nil { // it counts as none
+	if _, err := things.Update(ctx, s, "b", add); err != nil { // the document counts as missing
 		t.Fatal(err)
 	}
 	if out, err := things.List(ctx, s, []string{"b"}, nil); err != nil || !slices.Equal(out, []thing{{N: 1}}) {

@@ -30,8 +30,8 @@ func codePoint(r rune) string { return fmt.Sprintf("⟨U+%04X⟩", r) }
 // windows is the line end of files from Windows.
 const windows = "\r\n"
 
-// unixLines replaces CR LF by LF, and reports whether every line of every text
-// ended with CR LF. Otherwise it returns the texts unchanged.
+// unixLines replaces CR LF with LF, and reports whether every line of every
+// text ended with CR LF. Otherwise it returns the texts unchanged.
 func unixLines(texts ...string) ([]string, bool) {
 	found := false
 	for _, s := range texts {

@@ -13,7 +13,7 @@ const (
 	maxEmpty  = 5  // empty lines in a row
 )
 
-// gaps replaces long gaps in a text by their length: ⟨3,000 spaces⟩ or ⟨80
+// gaps replaces long gaps in a text with their length: ⟨3,000 spaces⟩ or ⟨80
 // empty lines⟩. A line of a diff starts with one of marks, and is empty if
 // nothing follows the mark.
 func gaps(s, marks string) string {
@@ -55,7 +55,7 @@ func emptyLines(lines []string, mark string) string {
 	return fmt.Sprintf("⟨%s empty lines with %s spaces or tabs⟩", Count(len(lines)), Count(blanks))
 }
 
-// gap replaces the long runs of blanks in a line by their length.
+// gap replaces the long runs of blanks in a line with their length.
 func gap(line string) string {
 	var b strings.Builder
 	for line != "" {

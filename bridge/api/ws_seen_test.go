@@ -47,7 +47,7 @@ func TestFramesWithoutSession(t *testing.T) {
 				}
 				agent.say(x.asks)
 				if order == "agent first" {
-					page(t, s.URL, `"frames":"interaction",`).hear(`"interaction_request"`) // it is stored
+					page(t, s.URL, `"frames":"interaction",`).hear(`"interaction_request"`) // the request is stored
 					front = page(t, s.URL, hello)
 				}
 				shown := front.hear(x.shown)

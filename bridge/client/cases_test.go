@@ -299,7 +299,7 @@ func (x tableCase) play(t *testing.T, all table) {
 	address := strings.NewReplacer("{url}", s.url, "{host}", s.host).Replace(cmp.Or(x.URL, "{url}"))
 	c := client.New(address, token, nil)
 	c.Patience, c.Window = await.Limit, time.Duration(x.Window*float64(time.Second))
-	if strings.Contains(x.Want, string(bridge.CodeUnavailable)) { // it has to give up
+	if strings.Contains(x.Want, string(bridge.CodeUnavailable)) { // the client has to give up
 		c.Patience = 800 * time.Millisecond
 	}
 	ctx := t.Context()

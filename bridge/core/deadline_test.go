@@ -125,7 +125,7 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 				behind := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(2 * time.Minute) }).Interaction.ID
 				pass(t, time.Hour)
 				some := 1
-				if s.db.refuses != nil { // it may be unreachable: the call ends early
+				if s.db.refuses != nil { // the store may be unreachable: the call ends early
 					some = 100
 				}
 				if over, err := s.sweep(t, some); len(over) != 1 || over[0].ID != behind {

@@ -120,13 +120,13 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (expire
 	for n, f := range all {
 		t, c, err := in.expiry(ctx, f, due[n])
 		if t == nil {
-			in.hub.wake(ids[n], nil) // its callers read its new state
+			in.hub.wake(ids[n], nil) // the callers then read the new state
 		}
 		switch {
 		case err != nil:
 			in.log.Warn("deadline not applied", "id", ids[n], "again_in", expireLater, "error", err)
 			in.aside.put(due[n], in.db.Now().Add(expireLater))
-		case c.Empty(): // it is due later than the index says
+		case c.Empty(): // the interaction is due later than the index says
 			in.aside.put(due[n], t.Life.Deadline)
 		default:
 			tried, turns, changes = append(tried, due[n]), append(turns, t), append(changes, c)

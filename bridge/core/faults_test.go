@@ -33,7 +33,7 @@ func TestClicksInMemory(t *testing.T) {
 // fault is a failure of Redis or of the network that is injected while callers are
 // served.
 type fault struct {
-	quick bool     // it also runs with -short
+	quick bool     // also runs with -short
 	redis []string // arguments of the server
 	do    func(ctx context.Context, s *storm, r *redistest.Server, all []*redistest.Proxy)
 }

@@ -97,7 +97,7 @@ func TestLines(t *testing.T) {
 		next()
 		noError(t, s.Finish(ctx, j))
 		j = next(ids[1])
-		noError(t, s.Retry(ctx, j, time.Hour, "the channel is gone")) // its own failure
+		noError(t, s.Retry(ctx, j, time.Hour, "the channel is gone")) // the job itself failed
 		j = next(ids[2])
 		j.KeepsPlace = true
 		noError(t, s.Retry(ctx, j, time.Millisecond, "")) // the platform limits the rate
@@ -111,7 +111,7 @@ func TestLines(t *testing.T) {
 		j = next(ids[3])
 		approve(t, s, ids[4])
 		noError(t, s.Bury(ctx, j, "no"))
-		next(ids[4]) // its card shows the end
+		next(ids[4]) // the card shows the end
 		if _, err := s.Load(ctx, held); err != nil {
 			t.Error(err)
 		}

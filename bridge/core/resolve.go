@@ -85,7 +85,7 @@ func (in *interactions) turn(
 	})
 	switch {
 	case err != nil:
-		in.hub.wake(id, nil) // it may have been resolved anyway
+		in.hub.wake(id, nil) // the interaction may have been resolved anyway
 	case rec.Over(): // others may have resolved it in the meantime
 		in.hub.wake(id, rec)
 	}

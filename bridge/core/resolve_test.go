@@ -150,7 +150,7 @@ func TestDeadlineBeatsLateAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		early := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(time.Hour) }).Interaction.ID
-		id := open(t, s, nil).Interaction.ID // it expires after a minute
+		id := open(t, s, nil).Interaction.ID // expires after a minute
 		if over, _, err := s.Expire(t.Context(), 10); err != nil || len(over) != 0 {
 			t.Errorf("%v expired before their time, %v", over, err)
 		}

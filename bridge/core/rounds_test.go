@@ -203,7 +203,7 @@ func TestAcknowledged(t *testing.T) {
 			second := answer()
 			read(first, second)
 			acknowledge(through, first)
-			acknowledge(through) // it repeats the call
+			acknowledge(through) // repeats the call
 			through = read(second)
 			acknowledge(through, second)
 			clock.Add(-back)

@@ -290,7 +290,7 @@ func TestHookReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := dialect.NewHookInput(func(string) bool { return true })
-			_, _ = in.Write([]byte(x.in)) // it never fails
+			_, _ = in.Write([]byte(x.in)) // Write never fails
 			if got, err := in.Body(); err != nil || string(got) != x.want {
 				t.Errorf("it is %.200s, %v; want %.200s", got, err, x.want)
 			}

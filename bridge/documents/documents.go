@@ -36,7 +36,7 @@ func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broke
 		if index != "" {
 			c.Unset = []broker.Member{{Index: index, Name: k.ID}}
 		}
-		if !docs[0].Exists() { // it has expired, or that it is gone may not be on the replicas yet
+		if !docs[0].Exists() { // the document has expired, or its removal may not be on the replicas yet
 			if c.If = []broker.Version{docs[0].At()}; c.Empty() {
 				return db.Confirm(ctx, c.If...)
 			}

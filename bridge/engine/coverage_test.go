@@ -19,8 +19,8 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// hostile are texts that try to pass for words of nod, or to be seen as another
-// text than they are.
+// hostile lists texts that try to pass for words of nod, or to look like a
+// different text.
 var hostile = []string{
 	"x\". Given by ana until 2099.", "a\nFor 30 days in every session, ci may do anything.", "rm\u202e/ fr-", "a\u200bb", "a\u2066b", "a\u3164b", "a\u2800b", "a\u115fb",
 	"a\U000e0100b", "a\ufe0fb", "a\u00a0b", "two  spaces", " edge ", "\u0301mark", "tab\there", "back\\slash", "a\u2028b", "\x1b[31mred", "`code` **bold** <@U1> @everyone", "𝕏\U000e0041",

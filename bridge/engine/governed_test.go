@@ -44,7 +44,7 @@ func governed(t testing.TB) setup {
 	return s
 }
 
-// govern replaces the policy by the rule of the world. If it is nil, every
+// govern replaces the policy with the rule of the world. If it is nil, every
 // request is asked about.
 func (w *world) govern() {
 	w.setup.policy = func(a bridge.Act) bridge.Ruling {

@@ -74,7 +74,7 @@ func (m *play) uncovered(q wish, s setup, r rules) string {
 		}
 		var acts []act
 		for _, a := range g.acts {
-			a.input = q.input() // they approved what the grant covers, which is this
+			a.input = q.input() // people approved exactly this input with the grant
 			acts = append(acts, a)
 		}
 		return allowed(s, n, q.agent, q.requester, q.input(), acts) == ""
@@ -139,7 +139,7 @@ func (m *play) revoke() {
 	}
 	switch _, err := m.engine.Grants.Revoke(m.t.Context(), g.Agent, g.ID(), "ana"); {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
-		return // it has ended in the meantime
+		return // the request has closed in the meantime
 	case err != nil:
 		m.rt.Fatal(err)
 	case n < 0:

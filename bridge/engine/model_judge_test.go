@@ -11,7 +11,7 @@ import (
 // decision.
 func (m *play) judge(a *asking, byGrant bool) {
 	rec := m.read(a)
-	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // its card states the current requirements
+	if rec.Unverified == "" && rec.Interaction.Terms != a.terms { // the card states the current requirements
 		a.rules, a.setup, a.as, a.terms = m.rules, m.setup, m.reloads, rec.Interaction.Terms
 	}
 	if rec.State != bridge.StateApproved || a.seen[rec.Receipt] || byGrant != (rec.Response.Grant != "") {

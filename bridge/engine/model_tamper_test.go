@@ -122,7 +122,7 @@ func (m *play) forgeEnd(a *asking, now, from held) {
 		Actor: &bridge.Actor{Platform: "chat", User: "U-ana", Person: "ana"}, At: time.Now().UTC(), Annotations: map[string]bridge.Annotation{}}
 	var other struct{ Receipt string }
 	if text := from.docs["life"]; len(text) > headerLen && rapid.Bool().Draw(m.rt, "a good receipt") {
-		_ = json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) // it may have none
+		_ = json.Unmarshal([]byte(strings.SplitN(text[headerLen:], "\x1e", 2)[0]), &other) // the document may have none
 	}
 	if rapid.Bool().Draw(m.rt, "for the deadline") {
 		m.member(a, now, map[string]any{"deadline": time.Now().UTC(), "queued": time.Now().UTC()})

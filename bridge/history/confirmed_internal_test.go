@@ -40,7 +40,7 @@ func TestConfirmed(t *testing.T) {
 		"an expiry of what is gone":        {bridge.EventResponse, bridge.StateExpired, core.Found{Err: gone}, true, "kept", false},
 		"a decision":                       {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, true), true, "new", false},
 		"a decision without a response":    {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, false), false, "kept", false},
-		"another decision than the stored": {bridge.EventResponse, bridge.StateDenied, stored(bridge.StateApproved, true), false, "kept", false},
+		"a decision other than the stored one": {bridge.EventResponse, bridge.StateDenied, stored(bridge.StateApproved, true), false, "kept", false},
 		"a decision for another agent":     {bridge.EventResponse, bridge.StateApproved, other, false, "kept", false},
 		"a decision that does not verify":  {bridge.EventResponse, bridge.StateApproved, broken, false, "kept", false},
 		"a vote":                           {bridge.EventVoted, "", stored("", false), true, "kept", false},

@@ -128,7 +128,7 @@ func (r *Reader) verified(ctx context.Context, events []bridge.Event) ([]bridge.
 func (r *Reader) confirmed(e *bridge.Event, f core.Found) (good bool, err error) {
 	shows := e.Type == bridge.EventRequest || e.Type == bridge.EventWidened
 	switch {
-	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound: // its retention has passed
+	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound: // the retention of the record has passed
 		if shows {
 			e.Data = nil
 		}

@@ -89,7 +89,7 @@ func (r *Reader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 				return out, nil
 			}
 			if rec == nil {
-				continue // its retention has passed
+				continue // the retention of the record has passed
 			}
 			if len(out.Items) == limit {
 				out.Next = last.String()

@@ -114,7 +114,7 @@ func (w *world) open() {
 			return
 		}
 		o.Interaction.Previous, o.Previous = prev.ID, prev
-		if w.chance(2) { // it takes over the messages
+		if w.chance(2) { // the follow-up takes over the messages
 			o.Interaction.Destinations = prev.Body.Destinations
 			if o.Interaction.Root = prev.Body.Root; o.Interaction.Root == "" {
 				o.Interaction.Root = prev.ID
@@ -394,7 +394,7 @@ func (w *world) checkShown(id bridge.ID, was, is *life.Docs, c broker.Change) {
 		return
 	}
 	if was.ID == "" {
-		return // it was opened
+		return // the request was opened
 	}
 	root := is.Life.Root
 	if root == "" {
@@ -444,7 +444,7 @@ func TestTransitions(t *testing.T) {
 			default:
 				w.turn()
 			}
-			for _, id := range w.ids { // it lives as long as it says
+			for _, id := range w.ids { // each record lives as long as it says
 				doc, err := w.db.Get(context.Background(), life.Key(id))
 				if err != nil {
 					t.Fatal(err)

@@ -46,7 +46,7 @@ type Opening struct {
 	// that there is none.
 	First, Second, Previous, Root *Docs
 
-	life, nameDoc, retryDoc, duplicateDoc broker.Doc // they may not exist
+	life, nameDoc, retryDoc, duplicateDoc broker.Doc // these documents may not exist
 	name                                  Name
 	retried                               Retried
 }

@@ -28,7 +28,7 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 		superseded.State = bridge.StateSuperseded
 		prev.resolve(superseded, t.now, "reprompt")
 	} else if o.Interaction.Root == "" {
-		prev.bump() // its messages show that a follow-up exists
+		prev.bump() // the messages of the previous round show that a follow-up exists
 	}
 	prev.event(bridge.EventReprompted, prev.state(), data(string(t.ID)))
 	out.Others = append(out.Others, prev)

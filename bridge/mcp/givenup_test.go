@@ -143,7 +143,7 @@ func TestGivenUpOfSeveral(t *testing.T) {
 	l.call(`1`, ask)
 	rec := <-p.asked
 	l.call(`2`, ask)
-	l.call(`3`, `"ask_human","arguments":`+question) // it returns, and its client may check later
+	l.call(`3`, `"ask_human","arguments":`+question) // the call returns, and its client may check later
 	next := func() jsonrpc.ID {
 		t.Helper()
 		for m := range l.heard {

@@ -31,7 +31,7 @@ type people struct {
 type record struct {
 	bridge.Record
 	done chan struct{}
-	why  string // it was cancelled
+	why  string // reason of the cancellation
 }
 
 func (p *people) Cancel(_ context.Context, id bridge.ID, reason string) (bridge.Record, error) {

@@ -238,7 +238,7 @@ func TestClosedOverHTTP(t *testing.T) {
 					return
 				}
 				defer resp.Body.Close()
-				raw, _ := io.ReadAll(resp.Body) // it is closed before the result
+				raw, _ := io.ReadAll(resp.Body) // the connection closes before the result
 				done <- string(raw)
 			}()
 			var rec bridge.Record

@@ -214,7 +214,7 @@ func TestWatch(t *testing.T) {
 		`nod_pending{age="older"}`: 10, "nod_overdue_seconds": 2, "nod_outbox_jobs": 3, "nod_outbox_lag_seconds": 4,
 		"nod_dead_letters": 5, "nod_waiting": 6,
 	})
-	refused = bridge.Errorf(bridge.CodeUnavailable, "redis refuses: READONLY") // it answers, and stores nothing
+	refused = bridge.Errorf(bridge.CodeUnavailable, "redis refuses: READONLY") // Redis answers, but stores nothing
 	check(t, o, map[string]float64{"nod_redis_up": 0, "nod_outbox_jobs": 3})
 	err = errors.New("Redis is unreachable")
 	check(t, o, platforms)

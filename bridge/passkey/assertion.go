@@ -114,7 +114,7 @@ func (s signed) context(typ, challenge, origin, rpID string) error {
 	case c.CrossOrigin || c.TopOrigin != "":
 		return refuse("signed inside the page of another site")
 	case !bytes.Equal(s.auth[:32], site[:]):
-		return refuse("signed for another site than %q", rpID)
+		return refuse("signed for a site other than %q", rpID)
 	case !s.flags().HasUserPresent():
 		return refuse("signed without a person at the device")
 	case !s.flags().HasUserVerified():

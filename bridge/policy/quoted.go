@@ -25,7 +25,7 @@ func (l *line) code() string {
 // nothing is a target that no command matches.
 var nothing = sync.OnceValue(func() target { return target{name: wordGlob{text: "*", folded: regexp.MustCompile(`$^`)}} })
 
-// blankData replaces the data of a statement by spaces.
+// blankData replaces the data of a statement with spaces.
 func blankData(s *syntax.Stmt, out []byte) {
 	if both, ok := s.Cmd.(*syntax.BinaryCmd); ok && (both.Op == syntax.AndStmt || both.Op == syntax.OrStmt) && len(s.Redirs) == 0 {
 		blankData(both.X, out)

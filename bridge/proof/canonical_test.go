@@ -98,7 +98,7 @@ func TestCanonicalAgrees(t *testing.T) {
 		}
 		var was, is any
 		if json.Unmarshal(raw, &was) != nil || json.Unmarshal(got, &is) != nil || !reflect.DeepEqual(was, is) {
-			t.Fatalf("%s has another value than %s", got, raw)
+			t.Fatalf("%s does not have the value of %s", got, raw)
 		}
 		if again, err := proof.Canonical(got); err != nil || string(again) != string(got) {
 			t.Fatalf("again %s, %v", again, err)

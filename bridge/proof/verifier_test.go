@@ -29,7 +29,7 @@ func TestOtherVerifier(t *testing.T) {
 	other.Receipt = signed(t, signerOf(t, 2), other.Interaction, *other.Response)
 	type verdict struct {
 		Name   string `json:"name"`
-		Record string `json:"record"` // its text
+		Record string `json:"record"` // text of the record
 		Good   bool   `json:"good"`
 	}
 	cases := []verdict{

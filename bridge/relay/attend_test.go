@@ -161,7 +161,7 @@ func TestACPSessions(t *testing.T) {
 		x.hears(x.atAgent, "") // once is enough
 		x.say(x.far, `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`)
 		x.hears(x.atClient, "cancelled")
-		x.say(x.near, acpPrompt, 4, "Go on") // it is still stopped
+		x.say(x.near, acpPrompt, 4, "Go on") // the session is still stopped
 		x.hears(x.atAgent, "Go on")
 		time.Sleep(stopWithin)
 		x.hears(x.atAgent, "session/cancel")
@@ -237,7 +237,7 @@ func TestACPSteer(t *testing.T) {
 		x.hears(x.atClient, `"sessionUpdate":"user_message_chunk"`)
 		id := promptID.FindStringSubmatch(x.hears(x.atAgent, `"prompt":[{"type":"text","text":"one"}]`))[1]
 		x.say(x.near, acpPrompt, 3, "Mine")
-		x.hears(x.atAgent, "") // it waits for its turn
+		x.hears(x.atAgent, "") // the message waits for its turn
 		if len(w.took) > 0 {
 			t.Error("delivered before the agent works on it")
 		}

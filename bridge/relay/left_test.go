@@ -348,7 +348,7 @@ func TestFormCancelled(t *testing.T) {
 		e.gets(e.atAgent, "get_x")
 		for _, params := range []string{`{}`, `{"requestId":null}`, `{"reason":"x"}`} {
 			e.say(e.client, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":`+params+`}`)
-			e.gets(e.atAgent, `"params":`+params) // it names no other call
+			e.gets(e.atAgent, `"params":`+params) // the message names no other call
 		}
 		e.say(e.agent, `{"jsonrpc":"2.0","id":2,"result":`+needs+`}`)
 		<-e.asked

@@ -349,7 +349,7 @@ func (p *pace) random(run uint64, r *rand.Rand) {
 			Class: r.IntN(3), Edit: r.IntN(3) == 0, Calls: r.IntN(3), Limits: []bridge.Limit{channels[r.IntN(2)], all},
 		}
 		weight += max(1, c.Calls)
-		if r.IntN(5) == 0 { // it asks once, and never again
+		if r.IntN(5) == 0 { // the call asks once, and never again
 			c.Key = fmt.Sprint("gone ", n)
 			p.ask(c)
 			continue

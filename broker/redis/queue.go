@@ -175,7 +175,7 @@ func (q *queue) gather(c *call) []*call {
 		select {
 		case c = <-q.calls:
 			if c.ctx.Err() != nil {
-				continue // its caller has left
+				continue // the caller has left
 			}
 			batch, bytes = append(batch, c), bytes+c.size()
 		default:

@@ -77,7 +77,7 @@ func unavailable(ctx context.Context, err error) error {
 	}
 	text, _, failed := strings.Cut(answer.Error(), ", on @user_script")
 	if at := strings.LastIndex(text, " script: "); failed && at >= 0 {
-		text = text[:at] // its hash follows
+		text = text[:at] // the hash of the script follows
 	}
 	if len(text) > maxRefusal {
 		text = strings.ToValidUTF8(text[:maxRefusal], "") + "…"

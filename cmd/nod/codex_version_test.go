@@ -29,7 +29,7 @@ func TestCodexTooOld(t *testing.T) {
 		}
 		if !ends {
 			await.Until(t, "it waits for Codex", func() bool { return strings.Contains(said.String(), "waiting for Codex") })
-			_ = cmd.Process.Kill() // it runs
+			_ = cmd.Process.Kill() // the process is running
 			_ = cmd.Wait()
 			continue
 		}

@@ -160,7 +160,7 @@ func cardsClose(c *rig.Crash, s string, known sandbox.Place) {
 		return true
 	})
 	most := 2
-	if s == "discord" { // its posts are idempotent
+	if s == "discord" { // posts to Discord are idempotent
 		most = 1
 	}
 	if n := len(c.Cards(s)); n < 1 || n > most {

@@ -45,7 +45,7 @@ func TestForeignFolder(t *testing.T) {
 	for _, c := range commands {
 		args, known := with[c.CommandPath()]
 		if !known {
-			if !strings.HasPrefix(c.CommandPath(), "nod init") { // it writes the config that it is given
+			if !strings.HasPrefix(c.CommandPath(), "nod init") { // nod init writes the config that it is given
 				t.Errorf("%s has --config; add it to this test", c.CommandPath())
 			}
 			continue

@@ -299,7 +299,7 @@ func TestHookEndedFromOutside(t *testing.T) {
 		}
 		t.Run(e.event+" on a daemon that hangs", func(t *testing.T) {
 			if n > 0 {
-				level.CI(t) // it takes 10 s
+				level.CI(t) // the test takes 10 s
 			}
 			t.Parallel()
 			url, _ := silentDaemon(t)

@@ -313,7 +313,7 @@ func TestInterruptedTwice(t *testing.T) {
 	p := program(r, t, r.Daemons[0].URL, "approve", "Stop it twice?")
 	rec := pendingPrompt(r, "Stop it twice?")
 	for range 3 {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
 	}
 	p.ends(143)
 	if after, err := r.Agent.Get(r.Ctx, rec.Interaction.ID); err != nil || after.State != bridge.StateCancelled {

@@ -77,7 +77,7 @@ func TestMCPGivenUp(t *testing.T) {
 					return err == nil && after.State == bridge.StateCancelled
 				})
 				in.Close()
-				_ = cmd.Wait() // its end is awaited, and not its code
+				_ = cmd.Wait() // only the end counts, not the exit code
 			})
 		}
 	}

@@ -87,7 +87,7 @@ func TestRecipeAlertmanager(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() } // it may have ended
+		return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() } // the process may have ended
 	}
 	send := func(name, status string) { k.alert("http://127.0.0.1:"+port, fmt.Sprintf(notification, name, status)) }
 	text := func(name string) string {

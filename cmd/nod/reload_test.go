@@ -54,7 +54,7 @@ func TestReloadBySignal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // it may have ended
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // the process may have ended
 	hup := func(want string) {
 		t.Helper()
 		before := strings.Count(log.String(), want)

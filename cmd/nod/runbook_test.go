@@ -168,7 +168,7 @@ func (b *book) serve() func() {
 	return func() {
 		stop()
 		people.Wait()
-		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
+		_ = cmd.Process.Signal(os.Interrupt) // the process may have ended
 		_ = cmd.Wait()
 	}
 }

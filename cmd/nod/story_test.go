@@ -55,7 +55,7 @@ var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z` +
 // timestamp matches the time of a frame.
 var timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
 
-// stable replaces IDs and times by names: equal ones get the same name.
+// stable replaces IDs and times with names: equal ones get the same name.
 func (s *story) stable(text string) string {
 	if strings.Contains(text, `"state":"undeliverable"`) { // closed as it is opened, perhaps a millisecond later
 		text = timestamp.ReplaceAllString(text, `"timestamp":"SOON"`)

@@ -15,7 +15,7 @@ func TestOldMessages(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)
 	d.Sandbox.AddFault(sandbox.Fault{Service: "discord", Kind: "old_messages"})
-	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil) // its first edit makes it a card
+	ref, err := d.post(round(0, "make deploy", bridge.StatePending), nil) // the first edit turns the message into a card
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{Method: editCall, Other: reopened, Make: func() error { return r.Platform.Update(t.Context(), ref, v, nil) }},
 		{Method: harness.Post, Make: func() error { return r.Platform.Tell(t.Context(), "300000000000000001", "hello") }},
 		{
-			Method: harness.Post, Other: map[platforms.About]platforms.About{ // it does without the reference
+			Method: harness.Post, Other: map[platforms.About]platforms.About{ // the adapter does without the reference
 				platforms.AboutContent: platforms.AboutNothing, platforms.AboutPermission: platforms.AboutNothing,
 			},
 			Make: func() error { return r.Platform.Remind(t.Context(), d, ref, bridge.Reminder{Text: "still waiting"}) },

@@ -39,7 +39,7 @@ func (d *discordDesk) inThread(first bridge.MessageRef, command string) (bridge.
 	return ref, place
 }
 
-// connectAgain replaces the platform by a new one, as a restart does.
+// connectAgain replaces the platform with a new one, as a restart does.
 func (d *discordDesk) connectAgain() {
 	d.T.Helper()
 	p, err := d.Harness.New(platformtest.Setup{URL: d.Base})

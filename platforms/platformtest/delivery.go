@@ -104,7 +104,7 @@ func runDelivery(t *testing.T, h Harness) {
 	}
 }
 
-// deletes deletes a message in the way of an administrator.
+// deletes deletes a message as an administrator does.
 func (r *Rig) deletes(at sandbox.Place) {
 	r.T.Helper()
 	a := sandbox.Action{Service: at.Service, As: "ana", Do: "delete", Channel: at.Channel, Message: at.Message}

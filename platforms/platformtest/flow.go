@@ -140,7 +140,7 @@ func (c Card) read() Card {
 	return c
 }
 
-// end waits for the response in the way of an agent.
+// end waits for the response like an agent.
 func (c Card) end() bridge.Record {
 	c.r.T.Helper()
 	ctx, cancel := context.WithTimeout(c.r.Ctx, await.Limit)

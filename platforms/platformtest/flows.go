@@ -87,7 +87,7 @@ var choices = []flow{
 		r.Press("ana", c.at(), render.LabelOK)
 		c.wantAnswer(bridge.TextAnswer("us"))
 	}},
-	{"another answer than the options", func(r *Rig) {
+	{"an answer other than the options", func(r *Rig) {
 		req := samples.One(bridge.WidgetButtons, samples.Choices("eu", "us")...)
 		req.Questions[0].AllowOther = true
 		c := r.ask(req)

@@ -115,7 +115,7 @@ type Client interface {
 	Accepts(w bridge.Widget, text string) bool
 }
 
-// Forge builds callbacks in the way of an attacker.
+// Forge builds callbacks like an attacker.
 type Forge interface {
 	// Click returns the body of a click on a control of a card.
 	Click(token string, at sandbox.Place, account string) string

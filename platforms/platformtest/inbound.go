@@ -340,7 +340,7 @@ func finishesClicks(t *testing.T, h Harness) {
 		<-release
 		return bridge.Verdict{Kind: bridge.VerdictSettled}, nil
 	})
-	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun) }() // its reply may be lost
+	go func() { _, _ = r.Sandbox.Person("ana").Press(r.Ctx, at, render.LabelRun) }() // the reply may be lost
 	await.Receive(r.T, "the click", entered)
 	cancel()
 	select {

@@ -107,6 +107,6 @@ func TestDisconnects(t *testing.T) {
 		if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
 			t.Fatalf("the socket ends with %v", err)
 		}
-		_ = conn.CloseNow() // it is closed
+		_ = conn.CloseNow() // the connection is closed
 	}
 }

@@ -34,7 +34,7 @@ func newStage(t *testing.T) *stage {
 	return &stage{t, r, r.Platform.(*slack.Platform), sink}
 }
 
-// through replaces the platform by one whose calls take another way.
+// through replaces the platform with one whose calls take another path.
 func (s *stage) through(transport http.RoundTripper) {
 	s.Helper()
 	p, err := slack.New(slack.Options{

@@ -19,7 +19,7 @@ func TestLink(t *testing.T) {
 	api := slack.New(sandbox.SlackBotToken, slack.OptionAPIURL(s.Base+"/slack/api/"))
 	for _, at := range []bridge.MessageRef{root, s.posts(approval("two"), root.Message)} {
 		want, err := api.GetPermalinkContext(t.Context(), &slack.PermalinkParameters{Channel: at.Channel, Ts: at.Message})
-		_, path, _ := strings.Cut(want, "/archives/") // the sandbox has another address than its workspace
+		_, path, _ := strings.Cut(want, "/archives/") // the address of the sandbox differs from that of its workspace
 		if got := s.slack.Link(t.Context(), at); err != nil || path == "" || !strings.HasSuffix(got, "/archives/"+path) {
 			t.Errorf("nod links to %s, Slack to %s, %v", got, want, err)
 		}

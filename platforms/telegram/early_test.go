@@ -54,7 +54,7 @@ func TestFastPerson(t *testing.T) {
 	defer wg.Wait()
 	opens := func(at sandbox.Place, v bridge.View, c bridge.Control, label string) {
 		w.sink.Shows(bridge.Form{View: v, Control: c}, nil)
-		wg.Go(func() { _, _ = ana.Press(t.Context(), at, label) }) // it ends after nod has stored what it showed
+		wg.Go(func() { _, _ = ana.Press(t.Context(), at, label) }) // the click ends after nod has stored what it showed
 	}
 
 	opens(at, v, bridge.Control{Action: bridge.ActionMore}, render.LabelMore)
@@ -130,7 +130,7 @@ func TestOtherWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Body.Close()
-	r.Fault(sandbox.Fault{Kind: "error", Method: "sendMessage", Error: "401 Unauthorized", Count: 1}) // it looks again
+	r.Fault(sandbox.Fault{Kind: "error", Method: "sendMessage", Error: "401 Unauthorized", Count: 1}) // the adapter looks again
 	_ = r.Platform.Tell(t.Context(), "7001", "hello")
 	r.Eventually("health names the other program", func() bool {
 		h := r.Platform.Health()

@@ -49,7 +49,7 @@ func TestErrors(t *testing.T) {
 		},
 		{Method: "answerCallbackQuery", Silent: true, Make: func() error {
 			before := len(w.sink.Clicks())
-			go func() { _, _ = w.Sandbox.Person("ana").Press(t.Context(), at, render.LabelAnswer) }() // its button may keep loading
+			go func() { _, _ = w.Sandbox.Person("ana").Press(t.Context(), at, render.LabelAnswer) }() // the button may keep loading
 			w.Eventually("the click arrives", func() bool { return len(w.sink.Clicks()) > before })
 			return nil
 		}},

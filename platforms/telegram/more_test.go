@@ -171,7 +171,7 @@ func TestLateAlert(t *testing.T) {
 			Method: "answerCallbackQuery", Kind: "error", Count: 1,
 			Error: "400 Bad Request: query is too old and response timeout expired or query ID is invalid",
 		})
-		go func() { _, _ = w.Sandbox.Person("ana").Press(w.Ctx, at, render.LabelDeny) }() // it keeps loading
+		go func() { _, _ = w.Sandbox.Person("ana").Press(w.Ctx, at, render.LabelDeny) }() // the button keeps loading
 		w.Eventually("ana reads it in "+chat, func() bool {
 			read := w.Sandbox.Person("ana").Notes("telegram") // in the group
 			for _, m := range w.messages("7001") {

@@ -28,7 +28,7 @@ func TestSlowCall(t *testing.T) {
 	held := make(chan struct{})
 	go func() {
 		defer close(held)
-		_, _ = w.Sandbox.Person("ana").Press(t.Context(), first, render.LabelAnswer) // its prompt is held
+		_, _ = w.Sandbox.Person("ana").Press(t.Context(), first, render.LabelAnswer) // the prompt is held
 	}()
 	w.Eventually("the first click arrives", func() bool { return len(w.sink.Clicks()) == 1 })
 	for n, who := range []string{"bo", "cy", "mal"} {

@@ -23,7 +23,7 @@ let off = false;
 try {
   off = localStorage.getItem("nod-shortcuts") === "off";
 } catch {
-  // they are on
+  // shortcuts are on
 }
 const isOn = () => !off;
 function switchTo(on) {

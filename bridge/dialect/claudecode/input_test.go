@@ -19,7 +19,7 @@ const ranTool = `{"session_id":"s","cwd":"/repo","hook_event_name":"PostToolUse"
 // read returns the reader of an input.
 func read(in string) *dialect.HookInput {
 	r := dialect.NewHookInput(claudecode.Reports)
-	_, _ = r.Write([]byte(in)) // it never fails
+	_, _ = r.Write([]byte(in)) // Write never fails
 	return r
 }
 

@@ -22,7 +22,7 @@ var schemas = []struct {
 	// The examples of the specification.
 	{"spec: simple", `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, 1},
 	{"spec: structured", `{"type":"object","properties":{"name":{"type":"string","description":"Your full name"},"email":{"type":"string","format":"email","description":"Your email address"},"age":{"type":"number","minimum":18,"description":"Your age"}},"required":["name","email"]}`, 3},
-	{"spec: string", object(`"a":{"type":"string","title":"Display Name","description":"Description text","minLength":3,"maxLength":50,"pattern":"^[A-Za-z]+$","format":"email","default":"user@example.com"}`), 0}, // its default does not match its pattern
+	{"spec: string", object(`"a":{"type":"string","title":"Display Name","description":"Description text","minLength":3,"maxLength":50,"pattern":"^[A-Za-z]+$","format":"email","default":"user@example.com"}`), 0}, // the default does not match the pattern
 	{"spec: string with a fitting default", object(`"a":{"type":"string","title":"Display Name","minLength":3,"maxLength":50,"format":"email","default":"user@example.com"}`), 1},
 	{"spec: number", object(`"a":{"type":"number","title":"Display Name","description":"Description text","minimum":0,"maximum":100,"default":50}`), 1},
 	{"spec: integer", object(`"a":{"type":"integer","minimum":0,"maximum":100,"default":50}`), 1},

@@ -141,7 +141,7 @@ func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential) 
 		case !same(stored, known, c):
 			return bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
 		case !stored.Valid():
-			return nil // it is stored again, so that the replicas confirm it
+			return nil // the key is stored again, so that the replicas confirm it
 		}
 		*stored = c
 		return nil

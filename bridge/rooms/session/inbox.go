@@ -94,7 +94,7 @@ func (ss *Steerings) PutSteering(ctx context.Context, s bridge.Steering, key str
 			var doc broker.Doc
 			if first, doc, err = steeringDocs.Get(ctx, ss.db, known); err == nil && doc.Exists() {
 				out = first.message()
-				return c, cmp.Or(ss.db.Confirm(ctx, doc.At()), broker.ErrUnchanged) // it may not be on the replicas yet
+				return c, cmp.Or(ss.db.Confirm(ctx, doc.At()), broker.ErrUnchanged) // the message may not be on the replicas yet
 			}
 		}
 		if err != nil {

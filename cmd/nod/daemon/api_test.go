@@ -84,7 +84,7 @@ func TestUnsupportedIsRefusedBeforehand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{Config: func(c *config.Config) {
 		rig.Only("slack")(c)
-		c.Console.Enabled = false // it could show the form
+		c.Console.Enabled = false // the console could show the form
 	}})
 	_, err := r.Agent.Open(r.Ctx, hugeForm(), "")
 	if bridge.ErrorCode(err) != bridge.CodeUnsupported || !strings.Contains(err.Error(), "of 100 blocks") {

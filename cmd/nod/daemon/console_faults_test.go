@@ -25,7 +25,7 @@ import (
 type fault string
 
 const (
-	badGateway fault = "502"     // it does not reach the daemon
+	badGateway fault = "502"     // the call does not reach the daemon
 	cut        fault = "cut"     // the daemon acts, and its answer is lost
 	login      fault = "login"   // another page answers with 200
 	silent     fault = "silent"  // the connection is open, and nothing comes

@@ -26,7 +26,7 @@ type frontEnd struct {
 	section string // of the page, for one format
 }
 
-// newFrontEnd serves the page from another origin than that of the daemon.
+// newFrontEnd serves the page from an origin other than that of the daemon.
 func newFrontEnd(t *testing.T) frontEnd {
 	t.Helper()
 	f := frontEnd{t: t, ctx: browser(t)}

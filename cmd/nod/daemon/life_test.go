@@ -296,7 +296,7 @@ func TestCancelOnDisconnect(t *testing.T) {
 			a.Closed("agent disconnected")
 			continue
 		}
-		r.Press("ana", a.On("slack"), "Run command") // it stays, and is re-attached to by its id
+		r.Press("ana", a.On("slack"), "Run command") // the request stays, and the caller finds it by its ID
 		if got := a.End(); got.State != bridge.StateApproved {
 			t.Errorf("state %s", got.State)
 		}

@@ -56,7 +56,7 @@ func spoil(r *rand.Rand, well []byte) []byte {
 type entryPoint struct {
 	name, path string
 	seed       string
-	well       int // its status
+	well       int // status of the response
 	sign       func(body []byte) http.Header
 }
 

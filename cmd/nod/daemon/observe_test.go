@@ -111,7 +111,7 @@ func TestMetrics(t *testing.T) {
 		`nod_handover_seconds_count{kind="approval"}`:          1,
 		`nod_outcomes_total{kind="approval",state="approved"}`: 1, `nod_response_seconds_count{kind="approval",platform="slack"}`: 1,
 		`nod_click_seconds_count{platform="slack",result="settled"}`: 1, `nod_click_seconds_count{platform="slack",result="forbidden"}`: 1,
-		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{operation="post"}`: 0, // they begin at 0
+		`nod_pending{age="1m"}`: 0, "nod_dead_letters": 0, `nod_dead_letters_total{operation="post"}`: 0, // counters begin at 0
 	})
 	for _, foreign := range []string{"AN-AGENT", "tester", string(a.Interaction.ID)} {
 		if strings.Contains(m, foreign) {
@@ -134,7 +134,7 @@ func TestMetricsOfFailures(t *testing.T) {
 	r.Ask(samples.Approval())
 	short := samples.Approval()
 	short.Timeout = bridge.Duration(bridge.MinTimeout)
-	rec, err := r.Agent.Open(r.Ctx, short, "") // it may expire before it is posted
+	rec, err := r.Agent.Open(r.Ctx, short, "") // the request may expire before it is posted
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestTrace(t *testing.T) {
 	r.Press("bo", a.On("telegram"), "Approve")
 	a.End()
 	a.Closed("bo")
-	r.Daemons[0].Stop() // it exports what is left
+	r.Daemons[0].Stop() // Stop exports the remaining traces
 	got.mu.Lock()
 	defer got.mu.Unlock()
 	var names []string

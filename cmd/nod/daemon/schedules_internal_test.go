@@ -114,7 +114,7 @@ func TestTurnOutlivesDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		dying := documents.NewNotes(documents.DB{Store: killed{store.DB, &writes}})
-		_, _ = alone(t.Context(), dying, leases, name, of("bo", "cy")) // it may end
+		_, _ = alone(t.Context(), dying, leases, name, of("bo", "cy")) // the process may end
 		r, err := alone(t.Context(), notes, leases, name, of("bo", "cy"))
 		if err != nil {
 			t.Fatal(err)

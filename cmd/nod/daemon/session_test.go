@@ -235,7 +235,7 @@ func TestSessionMessageSteers(t *testing.T) {
 				m.Eventually("the chat reads the second", func() bool { return m.said("ana wrote: 'then stop the server'") })
 			}
 			sent := []string{"use port 8080", "then stop the server"}
-			for n := range 8 { // they are not separated by anything
+			for n := range 8 { // nothing separates these messages
 				sent = append(sent, fmt.Sprint("reply ", n))
 				if _, err := m.Sandbox.Act(m.Ctx, sandbox.Action{
 					Service: s, As: "ana", Do: "reply", Channel: at.Channel, Message: at.Message, Text: sent[len(sent)-1],

@@ -20,7 +20,7 @@ import (
 // looks holds everything that a person sees of a page to sign.
 type looks struct {
 	Done, Problem, Button string
-	Broken                bool // it is a page of the browser, or of a server in front of nod
+	Broken                bool // a page of the browser, or of a server in front of nod
 }
 
 // look waits until the page to sign says something or has its button. A page that

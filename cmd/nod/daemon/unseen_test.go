@@ -80,7 +80,7 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 	var wg sync.WaitGroup
 	for _, c := range a.Controls(s) {
 		if c.Kind == "select" {
-			continue // its value comes with a button
+			continue // the value comes with a button
 		}
 		token := c.ID
 		if s == "slack" {
@@ -103,7 +103,7 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 				return
 			}
 			if denies {
-				return // it is possible
+				return // such a decision is possible
 			}
 			if v, err := e.Click(r.Ctx, click); err != nil || v.Kind != bridge.VerdictInvalid || !strings.Contains(v.Note, "does not show everything") {
 				t.Errorf("%q: %+v, %v", c.Label, v, err)

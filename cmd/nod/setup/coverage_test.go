@@ -30,7 +30,7 @@ func TestSurvey(t *testing.T) {
 		"claude one tool": {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "Write", blocking) + `}}`, LevelPartly, "of Bash, Edit, MultiEdit, NotebookEdit"},
 		"codex never":     {"codex", ".codex/config.toml", "model = 'x'\napproval_policy = \"never\"\n[a]\n", LevelNone, "asks no one"},
 		"codex profile":   {"codex", ".codex/config.toml", "[profiles.x]\napproval_policy = \"never\"\n", LevelNone, "no nod hook"},
-		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "selects one spelling"},
+		"claude rule":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", blocking+`,"if":"Bash(git push *)"`) + `}}`, LevelPartly, "selects only one spelling"},
 		"claude gate":     {"claude", ".claude/settings.json", `{"hooks":{` + strings.ReplaceAll(claude("PreToolUse", "*", blocking), "hook claude", "hook claude --gate 'Bash(git push *)'") + `}}`, LevelPartly, "Bash(git push *) in"},
 		"claude open":     {"claude", ".claude/settings.json", `{"hooks":{` + claude("PreToolUse", "*", "") + `}}`, LevelOpen, "fails open"},
 		"claude no nod":   {"claude", ".claude/settings.json", strings.ReplaceAll(`{"hooks":{`+prompts+`}}`, "NOD", "/nowhere/nod"), LevelNone, "does not exist"},

@@ -21,7 +21,7 @@ func TestHookProgram(t *testing.T) {
 		small   bool
 		says    string
 	}{
-		"same": {"1.0.0", true, ""}, "older": {"0.9.0", false, "is another version"}, "none": {"", false, ""}, "broken": {"1.0.0; exit 1", false, ""},
+		"same": {"1.0.0", true, ""}, "older": {"0.9.0", false, "is not the same version"}, "none": {"", false, ""}, "broken": {"1.0.0; exit 1", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func TestHookProgram(t *testing.T) {
 				if strings.Count(got, want) != strings.Count(large, "/nowhere/nod hook "+agent) || strings.Contains(got, "/nowhere/") {
 					t.Errorf("%s: %s", agent, got)
 				}
-				if strings.Count(said, "is another version") != strings.Count(c.says, "is another version") {
+				if strings.Count(said, "is not the same version") != strings.Count(c.says, "is not the same version") {
 					t.Errorf("%s: says %q", agent, said)
 				}
 				if again, _ := run("/nowhere/nod", false); again != large {

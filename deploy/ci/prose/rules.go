@@ -103,6 +103,10 @@ var rules = []rule{
 	banned("invite", `\b[Ll]et the bot in(to)?\b`, "", "invite the bot"),
 	banned("private-note", `\bprivate notes?\b`, "", "ephemeral reply"),
 	// Sentence shape.
+	bannedIn(inComment, "pronoun-first", `^(it|its|they) [a-z]`, "", "name the noun: the request has closed, the messages of the round show …"),
+	banned("replace-by", `\b[Rr]eplac(e|es|ing) [^.,;:()]{1,60} by `, "", "replace … with"),
+	banned("another-than", `\banother [a-z]+ than\b`, "", "a … other than, a different … from"),
+	banned("in-the-way-of", `\bin the way of (a|an|the)\b`, `get|getting|stand|stands`, "as a … does"),
 	bannedIn(inComment, "headless-object", `^[A-Za-z]\w* (returns?|holds?|has|says?|names?|describes?|stores?|records?|keeps?|shows?|reads?|lists?|adds?|contains?|writes?|prints?) what\b`, "", "name the object: returns the text that …, holds the values that …"),
 	banned("of-which", `\bof (which|whom)\b`, `(?i)\b(each|one|two|all|some|any|both|none|either|neither|most|many|several) of (which|whom)\b`, "whose …, with a …, or two sentences"),
 	bannedIn(inComment, "headless-definition", `^[A-Za-z]\w* (is|are|was|were) (what|who|whom|whose|where|how|when|why) `, `(what|where|how) to `, "start with a noun: X is the …, X holds …, X reports …"),

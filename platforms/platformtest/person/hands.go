@@ -147,9 +147,9 @@ func (h *Hands) Reply(who string, at sandbox.Place, text string) sandbox.Reactio
 	})
 }
 
-// Typed answers with free text in the way of the service: in a modal, or in a
-// reply to a prompt. If an input rejects the text, the reaction contains its
-// error.
+// Typed answers with free text in the form that the service offers: in a modal,
+// or in a reply to a prompt. If an input rejects the text, the reaction
+// contains its error.
 func (h *Hands) Typed(who string, at sandbox.Place, label, text string) sandbox.Reaction {
 	h.T.Helper()
 	return apps[at.Service].typed(h, who, at, label, text)
@@ -161,7 +161,7 @@ func (h *Hands) Retyped(who string, at sandbox.Place, label, text string, refuse
 	return apps[at.Service].retyped(h, who, at, label, text, refused)
 }
 
-// Choose answers a question with options in the way of the service.
+// Choose answers a question with options in the form that the service offers.
 func (h *Hands) Choose(who string, at sandbox.Place, w bridge.Widget, labels ...string) sandbox.Reaction {
 	h.T.Helper()
 	if w == bridge.WidgetButtons || w == bridge.WidgetConfirm {

@@ -192,7 +192,7 @@ func (c *Cluster) Failover(t testing.TB, n int) {
 }
 
 // Move migrates the slot of a key, with all its keys, to another master while
-// clients keep working, like resharding does.
+// clients keep working, as resharding does.
 func (c *Cluster) Move(t testing.TB, key string, to int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)

@@ -107,7 +107,7 @@ func (a Asked) Controls(service string) []sandbox.Control {
 	return a.R.Hands.Controls(a.On(service))
 }
 
-// End waits for the outcome in the way of an agent.
+// End waits for the outcome like an agent.
 func (a Asked) End() bridge.Record {
 	a.R.T.Helper()
 	ctx, cancel := context.WithTimeout(a.R.Ctx, await.Limit)

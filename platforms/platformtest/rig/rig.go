@@ -206,7 +206,7 @@ func (r *Rig) Start(l net.Listener) *Running {
 	run := &Running{Daemon: d, URL: "http://" + l.Addr().String(), Stop: func() { cancel(); wg.Wait() }}
 	r.Daemons = append(r.Daemons, run)
 	r.T.Cleanup(run.Stop)
-	r.Watched() // its checks run just before this daemon stops
+	r.Watched() // the checks of Watched run just before this daemon stops
 	return run
 }
 

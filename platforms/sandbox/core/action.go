@@ -75,8 +75,8 @@ type Service interface {
 	// service times out. It returns an error if the action is impossible, such as
 	// a click on a control that does not exist.
 	Act(ctx context.Context, a Action) (Reaction, error)
-	// Disconnect closes the connections of bots in the way of the service. Code
-	// is the close code, which depends on the service. Zero asks the bots to
+	// Disconnect closes the connections of bots as the service does. Code is
+	// the close code, which depends on the service. Zero asks the bots to
 	// reconnect.
 	Disconnect(code int) error
 	// SetGroup sets the members of a group of the service.

@@ -26,12 +26,12 @@ func Sub(o Object, key string) Object { v, _ := o[key].(Object); return v }
 // type.
 func List(o Object, key string) []any { v, _ := o[key].([]any); return v }
 
-// Objects returns the items of an array field. It replaces an item that is not
-// an object by nil.
+// Objects returns the items of an array field. An item that is not an object
+// becomes nil.
 func Objects(o Object, key string) []Object { return All(List(o, key)) }
 
-// All returns the items of an array as objects. It replaces an item that is not
-// an object by nil.
+// All returns the items of an array as objects. An item that is not an object
+// becomes nil.
 func All(items []any) []Object {
 	out := make([]Object, len(items))
 	for n, v := range items {
