@@ -98,7 +98,7 @@ func TestDoctorGates(t *testing.T) {
 		write(filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook "+version+"\n", 0o755)
 		d := Doctor{}
 		d.examineAgents(context.Background())
-		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "is another version") }) {
+		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "is not the same version") }) {
 			t.Errorf("with nod-hook %s: %+v", version, d.Findings)
 		}
 	}
