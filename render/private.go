@@ -54,7 +54,7 @@ func withheld(v bridge.View) []Block {
 	if where := Elsewhere(v); where != "" {
 		said += "It is still open: " + where
 	} else {
-		said += "No other chat shows it now, so no one can answer it. If that stays so, nod closes it, and tells " +
+		said += "No other chat shows it now, so no one can answer it. Unless that changes, nod closes it, and tells " +
 			Line(v.Record.Interaction.Agent) + " that no one was asked."
 	}
 	out := []Block{Para(said)}

@@ -66,7 +66,7 @@ type inbox struct {
 	Total  int      `json:"total"` // matches the filter
 	Page   int      `json:"page"`
 	Pages  int      `json:"pages"`
-	More   bool     `json:"more"` // number of later requests that were not examined
+	More   bool     `json:"more"` // some later requests were not examined
 	Agents []string `json:"agents"`
 	Routes []string `json:"routes"`
 	People []string `json:"people"`

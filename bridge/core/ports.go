@@ -46,7 +46,7 @@ type Interactions interface {
 	Known(context.Context, life.Opening) (bool, error)
 	// Load returns a record. It returns CodeNotFound if there is none. A record
 	// that does not verify is returned as closed without a decision; see
-	// [bridge.Record.Distrusted].
+	// [bridge.Record.Distrust].
 	Load(context.Context, bridge.ID) (bridge.Record, error)
 	// Inspect returns a record as it is stored.
 	Inspect(context.Context, bridge.ID) (bridge.Record, error)

@@ -60,7 +60,7 @@ func (d *Desk) session(ctx context.Context, c bridge.Command, word, name string)
 func (d *Desk) tell(ctx context.Context, c bridge.Command, rest string) (string, error) {
 	name, text, _ := strings.Cut(rest, " ")
 	if strings.TrimSpace(text) == "" {
-		return "Name a session and write a text: /" + bridge.CommandName + " tell SESSION TEXT. To list your sessions, send /" +
+		return "Name a session and write a message: /" + bridge.CommandName + " tell SESSION TEXT. To list your sessions, send /" +
 			bridge.CommandName + " sessions.", nil
 	}
 	s, err := d.sessions.Steer(ctx, bridge.Steering{Session: name, By: c.Actor, Text: text})

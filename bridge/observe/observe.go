@@ -75,7 +75,7 @@ func New(ctx context.Context, version, endpoint string) (*Observer, error) {
 	}
 	o.opened = counter("nod_opened_total", "Requests opened.", "kind")
 	o.outcomes = counter("nod_outcomes_total", "Requests resolved, excluding timeouts.", "kind", "state")
-	o.timeouts = counter("nod_timeouts_total", "Requests that no one answered in time, by what their timeout did.", "state")
+	o.timeouts = counter("nod_timeouts_total", "Requests that no one answered in time, by the effect of the timeout.", "state")
 	o.response = histogram("nod_response_seconds", "Time from opening a request to a person's response.", people, "kind", "platform")
 	o.handover = histogram("nod_handover_seconds", "Time from a response to its delivery to the agent.", calls, "kind")
 	o.visible = histogram("nod_visible_seconds", "Time from opening a request to posting its card.", calls, "platform")

@@ -9,6 +9,5 @@
 // as a fingerprint or a PIN.
 //
 // Code belongs here if it works on values alone. Code that reads or writes the
-// store belongs in bridge/core, which implements [Store], and pages belong in
-// bridge/console.
+// store belongs in bridge/rooms/passkeys, and pages belong in bridge/console.
 package passkey

@@ -112,10 +112,11 @@ func (s Site) Request(st Statement, creds []Credential) ([]byte, error) {
 }
 
 // Check checks the response of a browser to [Site.Request]. It returns the
-// assertion, and the key with its new counter, which the caller must pass to
-// [Store.UsePasskey]. It returns CodeInvalid for a response that cannot be
-// decoded and CodeForbidden for one that proves nothing. If the counter does
-// not grow, it returns the assertion as well, because its signature is valid.
+// assertion, and the key with its new counter, which the caller must store with
+// UsePasskey of bridge/rooms/passkeys. It returns CodeInvalid for a response
+// that cannot be decoded and CodeForbidden for one that proves nothing. If the
+// counter does not grow, it returns the assertion as well, because its
+// signature is valid.
 func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertion, Credential, error) {
 	var a Assertion
 	r, err := parseResponse(response)

@@ -50,7 +50,7 @@ type Receipt struct {
 	Grant   bridge.ID `json:"grant,omitempty"`
 	Policy  string    `json:"policy,omitempty"`
 	Stop    bool      `json:"stop,omitempty"`    // the denial also ended the agent's turn
-	Respond bool      `json:"respond,omitempty"` // the reason is the result of the call
+	Respond bool      `json:"respond,omitempty"` // Reason is the result of the call
 	// Assurance is the kind of proof that the actor gave for the approval:
 	// passkey. It is empty if a click was enough. Assertion is the signature of
 	// the passkey. If the approval is the result of votes, each vote has its
