@@ -194,8 +194,8 @@ func (q Question) number(s string) (Answer, string) {
 
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// numbers holds limits of a number in a form for which a question has no
-// fields. A nil field means no limit.
+// numbers holds the limits of a number in a form that have no field in
+// Question. A nil field means no limit.
 type numbers struct{ above, below, step *float64 }
 
 // numberType sets the limits of a number. It rounds the limits of an integer
@@ -277,7 +277,8 @@ func (n numbers) take(s string) bool {
 	return ok && known && new(big.Rat).Quo(value, step).IsInt()
 }
 
-// Example is [Question.Example] with the limits of a number.
+// Example returns an example of an answer: the limits of a number, or the
+// example of the question.
 func (f Field) Example() string {
 	if f.numbers != nil {
 		return f.bounds()

@@ -109,7 +109,7 @@ type Overview struct {
 	// Waiting lists the pending requests that the person may answer and has not
 	// voted on, by deadline.
 	Waiting []Waiting
-	More    bool    // number of additional pending requests
+	More    bool    // there are more pending requests
 	Grants  []Grant // grants that the person may revoke, ordered by expiration
 	// Decided lists closed requests that the person may read, newest first.
 	Decided []Record

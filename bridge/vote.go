@@ -213,8 +213,9 @@ func (p Placement) Slots() []int {
 	return out
 }
 
-// missingOf describes the approvals that a requirement still lacks. Those who are
-// named are among those who are counted.
+// missingOf describes the approvals that a requirement still lacks: a number of
+// approvals, and the names of the required approvers. The number does not
+// include these approvers.
 func (r Record) missingOf(n int) string {
 	more, open := 0, r.Open()
 	var names []string

@@ -33,18 +33,18 @@ func TestConfirmed(t *testing.T) {
 		fails bool
 	}{
 		// Documents that no store has read have no text to tell.
-		"a request":                        {bridge.EventRequest, "", stored("", false), true, "", false},
-		"a request that is gone":           {bridge.EventRequest, "", core.Found{Err: gone}, true, "", false},
-		"a widened request that is gone":   {bridge.EventWidened, "", core.Found{Err: gone}, true, "", false},
-		"a decision on what is gone":       {bridge.EventResponse, bridge.StateApproved, core.Found{Err: gone}, false, "kept", false},
-		"an expiry of what is gone":        {bridge.EventResponse, bridge.StateExpired, core.Found{Err: gone}, true, "kept", false},
-		"a decision":                       {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, true), true, "new", false},
-		"a decision without a response":    {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, false), false, "kept", false},
+		"a request":                            {bridge.EventRequest, "", stored("", false), true, "", false},
+		"a request that is gone":               {bridge.EventRequest, "", core.Found{Err: gone}, true, "", false},
+		"a widened request that is gone":       {bridge.EventWidened, "", core.Found{Err: gone}, true, "", false},
+		"a decision on what is gone":           {bridge.EventResponse, bridge.StateApproved, core.Found{Err: gone}, false, "kept", false},
+		"an expiry of what is gone":            {bridge.EventResponse, bridge.StateExpired, core.Found{Err: gone}, true, "kept", false},
+		"a decision":                           {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, true), true, "new", false},
+		"a decision without a response":        {bridge.EventResponse, bridge.StateApproved, stored(bridge.StateApproved, false), false, "kept", false},
 		"a decision other than the stored one": {bridge.EventResponse, bridge.StateDenied, stored(bridge.StateApproved, true), false, "kept", false},
-		"a decision for another agent":     {bridge.EventResponse, bridge.StateApproved, other, false, "kept", false},
-		"a decision that does not verify":  {bridge.EventResponse, bridge.StateApproved, broken, false, "kept", false},
-		"a vote":                           {bridge.EventVoted, "", stored("", false), true, "kept", false},
-		"a store that cannot be read":      {bridge.EventResponse, bridge.StateApproved, core.Found{Err: errors.New("no connection")}, false, "kept", true},
+		"a decision for another agent":         {bridge.EventResponse, bridge.StateApproved, other, false, "kept", false},
+		"a decision that does not verify":      {bridge.EventResponse, bridge.StateApproved, broken, false, "kept", false},
+		"a vote":                               {bridge.EventVoted, "", stored("", false), true, "kept", false},
+		"a store that cannot be read":          {bridge.EventResponse, bridge.StateApproved, core.Found{Err: errors.New("no connection")}, false, "kept", true},
 	} {
 		e := bridge.Event{Type: c.event, State: c.state, Agent: "ci", SessionID: "s", Data: json.RawMessage(`"kept"`)}
 		good, err := (&Reader{}).confirmed(&e, c.found)

@@ -77,7 +77,7 @@ func (p *People) Eligible(ctx context.Context, i bridge.Interaction, actor bridg
 	return p.EligibleAt(ctx, i, actor, time.Now())
 }
 
-// EligibleAt is like Eligible, but for a given time.
+// EligibleAt is like Eligible, at a given time.
 func (p *People) EligibleAt(ctx context.Context, i bridge.Interaction, actor bridge.Actor, at time.Time) (bridge.Actor, Refusal) {
 	k := p.identify(ctx, i, actor)
 	if !slices.ContainsFunc(i.Responders, k.is) {
