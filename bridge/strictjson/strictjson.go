@@ -319,7 +319,7 @@ func wanted(t reflect.Type) string {
 	case reflect.String:
 		return ", not a string"
 	case reflect.Bool:
-		return ", not a bool"
+		return ", not true or false"
 	case reflect.Slice, reflect.Array:
 		return ", not an array"
 	case reflect.Struct, reflect.Map:

@@ -187,7 +187,7 @@ func TestWrongKinds(t *testing.T) {
 		want string
 	}{
 		"text":    {new(string), `true`, "is a bool, not a string"},
-		"flag":    {new(bool), `"x"`, "is a string, not a bool"},
+		"flag":    {new(bool), `"x"`, "is a string, not true or false"},
 		"list":    {new([]string), `{}`, "is an object, not an array"},
 		"object":  {new(map[string]int), `[]`, "is an array, not an object"},
 		"integer": {new(int), `"x"`, "is a string, not an integer"},
