@@ -76,8 +76,7 @@ func (e *Emulator) edit(m core.Account, a core.Action) error {
 	return nil
 }
 
-// takeDown deletes a message in the way of a moderator. The caller holds the
-// lock.
+// takeDown deletes a message as a moderator does. The caller holds the lock.
 func (e *Emulator) takeDown(a core.Action) error {
 	ch := e.channels[a.Channel]
 	if ch == nil || ch.Message(a.Message) == nil {

@@ -159,7 +159,7 @@ func (e *Emulator) change(c *core.Chat, before, after raw.Object) deed {
 	return deed{sends: []raw.Object{event(out)}}
 }
 
-// takeDown deletes a message in the way of a workspace administrator.
+// takeDown deletes a message as a workspace administrator does.
 func (e *Emulator) takeDown(_ core.Account, a core.Action) (deed, error) {
 	c := e.Chats[a.Channel]
 	if c == nil || c.Find(a.Message) < 0 {
