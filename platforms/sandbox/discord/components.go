@@ -192,7 +192,8 @@ func row(c *checker, at string, o raw.Object) {
 	}
 }
 
-// target checks the field with the effect of a button.
+// target checks the field that a click on a button uses: its custom ID, URL or
+// SKU.
 func target(c *checker, at string, o raw.Object) {
 	name, other, rule := "custom_id", "url", customID
 	switch raw.Int(o["style"]) {
