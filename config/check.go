@@ -65,8 +65,8 @@ func (c Config) checkIgnored(bad func(path, format string, args ...any)) {
 		ignored bool
 		why     string
 	}{
-		{"console.oidc", c.Console.OIDC != (OIDC{}) && !c.Console.Enabled, "not used without the console; set console.enabled to true, or remove it"},
-		{"identity.guests", c.Identity.Guests && !c.Identity.Email, "not used without identity.email; set that to true, or remove it"},
+		{"console.oidc", c.Console.OIDC != (OIDC{}) && !c.Console.Enabled, "not used without the console; set console.enabled to true, or remove console.oidc"},
+		{"identity.guests", c.Identity.Guests && !c.Identity.Email, "not used without identity.email; set identity.email to true, or remove identity.guests"},
 	} {
 		if x.ignored {
 			bad(x.path, "%s", x.why)

@@ -76,7 +76,7 @@ func (m routes) address(i *bridge.Interaction, agent bridge.Agent, onTimeout bri
 		places = append(slices.Clip(places), bridge.Missing(places, s.Destinations)...)
 	}
 	if n := len(places); n > bridge.MaxDestinations {
-		return bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations with those of its steps (at most %d)",
+		return bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations, including those of its steps (at most %d)",
 			i.Route, n, bridge.MaxDestinations)
 	}
 	if !self {

@@ -158,7 +158,7 @@ func (c *calendar) event(v *block) (*event, error) {
 	if all := v.props["RECURRENCE-ID"]; len(all) > 0 {
 		was, err := c.moment(all[0], all[0].value)
 		if err != nil { // a separate event
-			e.uid, e.lost = "", bridge.Wrap(bridge.CodeUnavailable, err, "it replaces an occurrence that nod cannot read, so its people are on call in addition")
+			e.uid, e.lost = "", bridge.Wrap(bridge.CodeUnavailable, err, "it replaces an occurrence that nod cannot read, so its people are on call in addition to the others")
 		} else {
 			e.changes, e.replaces, e.later = was, was.time(), strings.EqualFold(all[0].param("RANGE"), "THISANDFUTURE")
 		}

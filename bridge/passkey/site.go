@@ -31,8 +31,8 @@ const maxResponse = 64 << 10
 
 // NewSite returns the site of a public URL. The RP ID is its host name. Further
 // origins are accepted if they have the same host or one below it. It returns
-// CodeInvalid for a URL that browsers do not accept: each needs https, unless
-// the host is localhost, and IP addresses are not allowed.
+// CodeInvalid for a URL that browsers do not accept. A URL must have the scheme
+// https, unless its host is localhost. Its host cannot be an IP address.
 func NewSite(publicURL string, origins ...string) (Site, error) {
 	var s Site
 	for _, u := range append([]string{publicURL}, origins...) {

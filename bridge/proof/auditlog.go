@@ -135,7 +135,7 @@ func VerifyAudit(r io.Reader, keys JWKS, receipts ...Receipt) (AuditReport, erro
 	}
 	for _, r := range receipts {
 		if !chain.has(r, keys) {
-			report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": the log has no entry with it")
+			report.Problems = append(report.Problems, "receipt of "+string(r.ID)+": the log has no entry with this receipt")
 		}
 	}
 	return report, nil

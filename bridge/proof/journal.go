@@ -30,7 +30,7 @@ func (c *auditChain) verify(report *AuditReport) {
 			check(seals[0])
 		}
 		if bridge.CompareEntries(a.Entry, last.Entry) <= 0 {
-			report.problem(a.Entry, "is out of order, or there are two of it")
+			report.problem(a.Entry, "is out of order or duplicated")
 		}
 		if last.Entry = a.Entry; a.Type != bridge.AuditEvent {
 			report.Entries++

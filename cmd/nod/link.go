@@ -17,7 +17,7 @@ func linkCommand() *cobra.Command {
 	var remove string
 	cmd := &cobra.Command{
 		Use:   "link [CODE]",
-		Short: "Link a chat account to your own person",
+		Short: "Link a chat account to yourself",
 		Long: `Link a chat account to yourself with the code that nod showed when you clicked
 with that account. NOD_TOKEN must be your own token. Without --yes, nod only
 prints which account the code belongs to. Never enter a code from someone else.`,

@@ -19,8 +19,8 @@ type Agent struct {
 	Name, Title string
 	// Names are the members of an input with the event and the session.
 	Names dialect.HookNames
-	// Permission is the event at which the agent waits for a permission. Gate
-	// is the event before a call that runs unless the hook decides. If Gate is
+	// Permission is the event at which the agent waits for permission. Gate is
+	// the event before a call that runs unless the hook decides. If Gate is
 	// empty, the agent has no such event.
 	Permission, Gate string
 	// Reports reports whether an event needs no decision.

@@ -286,7 +286,7 @@ func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder)
 			return key, false, nil // the last reminder counted this request
 		}
 		if now.Add(wait).Before(r.Interaction.Deadline) {
-			err := bridge.Errorf(bridge.CodeRateLimited, "these people were reminded here just before")
+			err := bridge.Errorf(bridge.CodeRateLimited, "these people were reminded here moments ago")
 			err.RetryAfter = max(wait, time.Second)
 			return key, false, err
 		}

@@ -207,8 +207,9 @@ func makeKeyFile(ctx context.Context, path string, store keyring) error {
 
 // claimKeyFile claims the keys in the file for the deployment, no matter which
 // daemon created the file. Keys outside of a file are never claimed. If another
-// deployment has claimed its keys first, the daemon that created the file
-// removes the file. In all other cases, other daemons may already use it.
+// deployment has already claimed the keys, the daemon that created the file
+// removes the file. In all other cases, the file stays, because other daemons
+// may already use it.
 func claimKeyFile(ctx context.Context, path string, made bool, store keyring, other func(string) error) error {
 	kept, err := parseKeyFile(path)
 	if err != nil {

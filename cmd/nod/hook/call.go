@@ -91,7 +91,7 @@ func (h *call) report(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, h.reportTime)
 	defer cancel()
 	h.client.Patience, h.client.FirstPatience = h.reportTime/3, 0
-	if h.watch { // the agent waits for this hook, so it does not retry
+	if h.watch { // the agent waits for this hook, so the hook does not retry
 		h.client.Patience = time.Nanosecond
 	}
 	_, err := h.client.Exchange(ctx, client.Exchange{

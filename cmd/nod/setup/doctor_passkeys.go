@@ -61,7 +61,7 @@ func (d *Doctor) examinePasskeys(ctx context.Context, c config.Config, client re
 		d.fail("passkeys.site", err)
 		return
 	}
-	d.add("passkeys.site", bridge.FindingOK, "people sign on "+site.Origins()[0]+" (RP ID "+site.RPID()+")", "")
+	d.add("passkeys.site", bridge.FindingOK, "people sign at "+site.Origins()[0]+" (RP ID "+site.RPID()+")", "")
 	d.examineSite(ctx, site.Origins()[0])
 	has, err := passkeys.Enrolled(ctx, documents.DB{Store: store.NewReader(client, c.Redis.Prefix), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
