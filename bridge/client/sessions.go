@@ -147,7 +147,7 @@ func (c *Client) TakeMessages(ctx context.Context, session string, t Taking) ([]
 }
 
 // Acknowledge removes the messages of a session up to and including the one
-// with an ID.
+// with the given ID.
 func (c *Client) Acknowledge(ctx context.Context, session, through string) error {
 	return c.do(ctx, call{
 		method: http.MethodPost, path: at("sessions", session, "messages", "ack"), body: map[string]string{"through": through}, again: true,
