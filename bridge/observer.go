@@ -13,7 +13,7 @@ type Observer interface {
 
 // Activity is one operation of an engine.
 type Activity struct {
-	Name string // the kind of a job, form or click
+	Name string // a JobKind, "form" or "click"
 	// Place is the name of the platform or webhook.
 	Place string
 	ID    ID     // of the interaction; empty if unknown

@@ -122,7 +122,7 @@ func malformedCard(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 		i.Deadline = i.Created.Add(time.Millisecond)
 	}), open(t, s, withCard)
 	for _, r := range []bridge.Record{clicked, expires, shown} {
-		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}})) // it stores the card
+		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}})) // stores the card
 		spoil(t, c, "card:"+string(r.Interaction.ID)+"/0", raw)
 	}
 	if rec, won, err := s.Resolve(t.Context(), yes(clicked.Interaction.ID, "U")); err != nil || !won || rec.State != bridge.StateApproved {

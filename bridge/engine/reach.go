@@ -23,7 +23,7 @@ type reach struct {
 // appear anywhere, or if the reachable people may never approve, it sets the
 // response undeliverable. If no one can be reached now, a request with
 // [bridge.Request.Now] is undeliverable too. For any other request, findPeople
-// makes the first step that asks more people due at once.
+// makes the first step that asks more people due immediately.
 func (w *reach) findPeople(ctx context.Context, o *life.Opening, now bool) error {
 	if why := w.composer.people.Impossible(o.Interaction); why != "" {
 		o.Response = undeliverable(o.Interaction, why)

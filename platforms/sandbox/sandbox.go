@@ -185,8 +185,8 @@ func (s *Sandbox) Act(ctx context.Context, a Action) (Reaction, error) {
 	return s.on(a.Service).Act(ctx, a)
 }
 
-// Disconnect closes the connections of a service in the way of the service.
-// Code is the close code of Discord's gateway. Zero asks bots to reconnect.
+// Disconnect closes the connections of a service as the service does. Code is
+// the close code of Discord's gateway. Zero asks bots to reconnect.
 func (s *Sandbox) Disconnect(service string, code int) error { return s.on(service).Disconnect(code) }
 
 // SetGroup sets the members of a group. On Slack, group is the ID of a user

@@ -185,8 +185,8 @@ func (e *Emulator) deliver(ctx context.Context, i *interaction) error {
 	}
 }
 
-// overGateway sends an interaction to every session of the shard. A session
-// without a connection gets it when the bot resumes.
+// overGateway sends an interaction to every connected session of the shard. If
+// no session is connected, each one gets the interaction when the bot resumes.
 func (e *Emulator) overGateway(ctx context.Context, i *interaction) error {
 	e.Lock()
 	defer e.Unlock()
