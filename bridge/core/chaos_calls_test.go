@@ -16,8 +16,8 @@ import (
 // asked is an interaction of a storm.
 type asked struct {
 	id, family bridge.ID
-	quorum     bool // it needs several votes
-	short      bool // it may expire during the storm
+	quorum     bool // whether the interaction needs several votes
+	short      bool // whether the interaction may expire during the storm
 }
 
 // grants is the kind of the documents that answers with session scope create in a storm.
@@ -226,7 +226,7 @@ func (s *storm) settle(ctx context.Context, caller int, a asked) {
 	case k < 3 && s.all:
 		call.Response.Scope = bridge.ScopeSession
 		also = []core.Also{func(_ context.Context, rec bridge.Record) (broker.Change, error) {
-			if outcome(rec) != who { // it may also expire
+			if outcome(rec) != who { // the interaction may also have expired
 				return broker.Change{}, nil
 			}
 			given := grantGiven

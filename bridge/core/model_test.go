@@ -262,7 +262,7 @@ func (h *history) record(client int, in callInput, f func() callOutput) callOutp
 	if !out.known {
 		ended = math.MaxInt64
 		if in.read || in.await {
-			return out // its result is unknown
+			return out // the result is unknown
 		}
 	}
 	h.mu.Lock()

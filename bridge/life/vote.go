@@ -38,7 +38,7 @@ func (t *Turn) Vote(v Ballot) Verdict {
 	switch {
 	case !t.pending() && t.Life.Nonce == v.Nonce:
 		return Won
-	case slices.ContainsFunc(t.Life.Votes, v.Vote.Same): // it was stored, and then the reply of the store was lost
+	case slices.ContainsFunc(t.Life.Votes, v.Vote.Same): // the vote was stored, and then the reply of the store was lost
 		return Done
 	}
 	at, inTime := t.answeredAt(v.Recorded)
