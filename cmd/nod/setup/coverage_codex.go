@@ -50,7 +50,7 @@ func surveyCodex(ctx context.Context, m machine, a agent) surveyed {
 		}
 		s.add("", bridge.FindingOK, path+" asks in chat when Codex asks; if nod fails, Codex asks at its terminal", "")
 	default:
-		s.reason(path + " has no nod hook;  nod proxy codex covers sessions only while it runs")
+		s.reason(path + " has no nod hook; nod proxy codex covers sessions only while it runs")
 		s.Fix = "run nod proxy codex next to Codex, or: nod init codex"
 	}
 	settings := readConfig(m.codexSettings())
