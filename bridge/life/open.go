@@ -153,7 +153,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
-		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.EndsWait && o.Life.Limited }) { // it does not replace an interaction that counts
+		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.EndsWait && o.Life.Limited }) { // the new interaction does not replace one that counts
 			t.change.Below = append(t.change.Below, broker.Bound{Index: PendingIndex(i.Agent), Max: o.MaxPending})
 		}
 	}

@@ -41,5 +41,5 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 		out.Others = append(out.Others, root)
 	}
 	root.Life.Head, root.changedLife = t.ID, true
-	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.retention)) // it refers to the round that its messages show
+	root.keepUntil(t.Body.Deadline.Add(bridge.MaxTimeout + t.retention)) // the first round names the round that the messages show
 }

@@ -56,7 +56,7 @@ func request(id bridge.ID, state bridge.State, left time.Duration) bridge.Record
 	r.Interaction.Kind, r.Interaction.Prompt, r.Interaction.Agent = bridge.KindApproval, "May I?", "ci"
 	r.Interaction.Deadline = time.Now().Add(left)
 	r.Interaction.Approval = &bridge.Approval{}
-	r.Interaction.Digest, _ = proof.Digest(r.Interaction.Ask) // it has no numbers
+	r.Interaction.Digest, _ = proof.Digest(r.Interaction.Ask) // the ask has no numbers
 	r.Revision = 1
 	if r.State.Final() {
 		r.Response = &bridge.Response{State: r.State, Digest: r.Interaction.Digest, Scope: bridge.ScopeOnce}
