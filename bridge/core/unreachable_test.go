@@ -112,7 +112,9 @@ func TestUnreachable(t *testing.T) {
 		"open":    func(u use) error { return err2(u.Open(u.ctx, opening(u.t, "", nil))) },
 		"settle":  func(u use) error { return err2(u.Resolve(u.ctx, yes(u.r.Interaction.ID, "U1"))) },
 		"vote":    func(u use) error { return err2(u.Vote(u.ctx, ballot(u.r.Interaction.ID, "ana", bridge.StateApproved))) },
-		"mark":    func(u use) error { return err1(u.Mark(u.ctx, u.r.Interaction.ID, life.Mark{Joined: true})) },
+		"mark": func(u use) error {
+			return err1(u.Mark(u.ctx, u.r.Interaction.ID, life.Mark{Refresh: new(time.Duration)}))
+		},
 		"abandon": func(u use) error { return err1(u.Abandon(u.ctx, u.r.Interaction.ID, "", false, cancelled)) },
 		"sending": func(u use) error {
 			approve(u.t, u, u.r.Interaction.ID)

@@ -195,7 +195,7 @@ func (w *world) rule(t *life.Turn) string {
 	ref := bridge.MessageRef{Channel: "C", Message: fmt.Sprint(w.pick("message", 3))}
 	marks := map[string]life.Mark{
 		"queued": {Queued: time.Duration(1+w.pick("hold", 100)) * time.Minute}, "completed": {Completed: &bridge.Completion{Result: "x"}},
-		"joined": {Joined: true, Caller: "c"}, "caller": {Caller: "c"}, "refresh": {Refresh: new(time.Duration)},
+		"refresh": {Refresh: new(time.Duration)},
 		"amended": {Amended: w.amendment(t)},
 	}
 	if here {
@@ -213,6 +213,7 @@ func (w *world) rule(t *life.Turn) string {
 		"vote": func() {
 			t.Vote(life.Ballot{ID: t.ID, Nonce: nonce, Response: resp, Vote: bridge.Vote{Actor: actor, State: resp.State, At: w.now}})
 		},
+		"join":   func() { t.Join(life.Caller{Name: "c"}, w.chance(2)) },
 		"expire": func() { t.Expire() }, "send": func() { t.Send() }, "take": func() { t.Take("c") }, "leave": func() {
 			t.Leave(life.Caller{Name: "c", Node: "n"}, w.chance(2), w.chance(2), bridge.Response{State: bridge.StateCancelled})
 		},

@@ -7,20 +7,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mark is one event of an interaction. Exactly one field other than Caller is
-// set.
+// Mark is one event of an interaction. Exactly one field is set.
 type Mark struct {
 	Posted    *Posted
 	Failed    *Failed
 	Queued    time.Duration // deferred: the time for which the interaction stays open; positive
 	Completed *bridge.Completion
-	Joined    bool // an identical request shares the answer
-	// Caller waits for the interaction as well; see Abandon of package core. It can be set
-	// together with Joined.
-	Caller  string
-	Amended *Amendment
-	Late    *Late
-	Redraw  *int // destination whose message must be updated
+	Amended   *Amendment
+	Late      *Late
+	Redraw    *int // destination whose message must be updated
 	// Refresh is the delay after which all messages must be updated. It does
 	// not postpone an earlier update.
 	Refresh *time.Duration
@@ -41,8 +36,6 @@ func (t *Turn) Mark(m Mark) Verdict {
 		return t.Defer(m.Queued)
 	case m.Completed != nil:
 		return t.completed(*m.Completed)
-	case m.Joined, m.Caller != "":
-		return t.Join(Caller{Name: m.Caller}, m.Joined)
 	case m.Amended != nil:
 		return t.Amend(*m.Amended)
 	case m.Late != nil:

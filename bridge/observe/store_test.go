@@ -144,7 +144,7 @@ func TestMarks(t *testing.T) {
 	deliver(bridge.StatePending)
 	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
 	mark(bridge.StateUndeliverable, life.Mark{Failed: &life.Failed{}})
-	mark(bridge.StateUndeliverable, life.Mark{Joined: true})
+	mark(bridge.StateUndeliverable, life.Mark{Refresh: new(time.Duration)})
 	deliver(bridge.StateApproved)
 	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
