@@ -1,9 +1,10 @@
 // Package config reads nod's configuration from a YAML file and the
 // environment. It checks everything, so that one run reports every mistake.
 //
-// This package holds plain data and its checks. The settings of a platform come from
-// its kind in platforms/kinds, and the rules of the policy belong to package policy. The
-// daemon builds routes and platforms from the data.
+// This package holds plain data and its checks. The settings of a platform come
+// from its kind in platforms/kinds, and the rules of the policy belong to
+// package policy. The daemon builds routes and platforms from the data. Start
+// with [Load].
 package config
 
 import (

@@ -3,8 +3,9 @@
 // setup.
 //
 // Code for a single platform belongs in the package of its adapter. The content
-// of a card belongs in package render, and the effect of a click in bridge/rooms
-// and below. A platform is described by its [Kind].
+// of a card belongs in package render, and the effect of a click in package
+// engine, which adapters call as a [bridge.Sink]. A [Kind] describes a
+// platform. Start with it.
 package platforms
 
 import (

@@ -1,10 +1,8 @@
-// Package api is nod's HTTP entry point: JSON requests and responses,
-// server-sent events and a WebSocket. The file openapi.yaml in this directory
-// describes every path and is served at /openapi.yaml.
-//
-// This package handles transport: authentication, limits, decoding, waiting and
-// streaming. Rules about requests belong to bridge/rooms and below, and formats of other
-// systems to bridge/dialect.
+// Package api is nod's HTTP entry point: JSON requests and responses, server-
+// sent events and a WebSocket. It authenticates, limits, decodes, waits and
+// streams. Rules about requests belong to bridge/rooms and below, and formats
+// of other systems to bridge/dialect. The file openapi.yaml in this directory
+// describes every path, and is served at /openapi.yaml. Start with requests.go.
 package api
 
 import (

@@ -4,7 +4,8 @@
 //
 // This package holds one method for each operation of the API, the retries, and
 // the check that a response comes from a nod daemon. Flags, output, exit codes
-// and the verification of receipts belong to cmd/nod.
+// and the verification of receipts belong to cmd/nod. Start with [Client.Open]
+// and [Client.Wait].
 package client
 
 import (

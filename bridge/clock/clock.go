@@ -4,7 +4,8 @@
 //
 // A clock that changes for daylight saving skips some times and shows others
 // twice. A skipped time stands for the time of the change. A repeated time
-// stands for its first occurrence.
+// stands for its first occurrence. It reads no clock: callers pass the time.
+// Start with [Daily] and [Turns].
 package clock
 
 import "time"

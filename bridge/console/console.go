@@ -1,10 +1,12 @@
 // Package console serves the web console: pending and closed requests,
-// sessions, grants, evidence and health. A person who has signed in is a responder under the same
-// rules as in chat. The page needs no build step: the files in static are
-// served unchanged.
+// sessions, grants, evidence and health, and the pages on which people sign
+// approvals. A person who has signed in is a responder under the same rules as
+// in chat. The page needs no build step: the files in static are served
+// unchanged.
 //
-// This package holds the page, its sessions, and its view of a request.
-// Decisions belong to bridge/rooms and below, and data for other programs to bridge/api.
+// This package uses the principals and readers of bridge/api, and makes no
+// decisions: those belong to bridge/rooms and below. Start with console.go, and
+// with sign.go for passkeys.
 package console
 
 import (

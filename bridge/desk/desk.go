@@ -1,6 +1,7 @@
 // Package desk shows people their requests, grants and sessions, and runs their
-// commands in chat. It calls the engine and the rooms, like an entry point, and
-// makes no decisions itself. Start with [Desk.Command] and [Desk.Overview].
+// commands in chat. It calls the engine and the rooms, and makes no decisions
+// itself. It is part of rooms.House, through which adapters call it. Start with
+// [Desk.Command] and [Desk.Overview].
 package desk
 
 import (

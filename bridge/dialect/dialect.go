@@ -4,7 +4,8 @@
 //
 // These packages are pure: they have no I/O, no clock and no state. The golden
 // files of each translator fix its format. Connections, waiting and retries
-// belong to the entry points.
+// belong to the entry points. Start with [Translation] in exchange.go, and with
+// one translator, such as claudecode.
 package dialect
 
 import (

@@ -1,11 +1,12 @@
 // Package directory answers two questions: which person an account belongs to,
-// and who is a member of a group. It knows accounts from the config, from
-// links, and from email addresses that a platform confirms. It asks platforms
-// and on-call schedules for group members, and caches each answer for a short
-// time.
+// and who is a member of a group. It knows accounts from the config, from links
+// that package engine stores, and from email addresses that a platform
+// confirms. It asks platforms and on-call schedules for group members, and
+// caches each answer for a short time. It stores nothing.
 //
 // Whether a person may respond to a request belongs to bridge/people. The
-// schedules themselves belong to bridge/oncall.
+// schedules themselves belong to bridge/oncall. Start with [Directory.Identify]
+// and [Directory.Member].
 package directory
 
 import (

@@ -1,4 +1,4 @@
-// Path of a click: rooms.go of bridge/rooms → this file → settle.go.
+// Path of a click: rooms.go of bridge/rooms → this file, and back to click.go → settle.go.
 
 package engine
 

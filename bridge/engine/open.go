@@ -1,4 +1,5 @@
-// Path of a request: requests.go of bridge/api → this file → rooms.go of bridge/rooms.
+// Path of a request: requests.go of bridge/api → this file, with compose.go → rooms.go of
+// bridge/rooms, and back → open.go of bridge/core.
 
 package engine
 

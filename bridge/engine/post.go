@@ -1,4 +1,4 @@
-// Path of a request: deliver.go → this file → the card of an adapter, such as
+// Path of a request: deliver.go → this file → post.go of an adapter → its card, such as
 // message.go of render/slackmsg.
 
 package engine

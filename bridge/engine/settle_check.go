@@ -1,4 +1,5 @@
-// Path of a click: settle.go → this file → resolve.go of bridge/core.
+// Path of a click: settle.go → rooms.go of bridge/rooms → this file, and back → resolve.go
+// of bridge/core, or vote.go if the approval needs several votes.
 
 package engine
 

@@ -1,4 +1,4 @@
-// Path of a click: deliver.go → this file → the card of an adapter, such as
+// Path of a click: deliver.go → this file → post.go of an adapter → its card, such as
 // message.go of render/slackmsg.
 
 package engine

@@ -1,6 +1,8 @@
-// Package journal writes the actions of people and agents to the audit log. It
-// does not write decisions and votes, because the change that stores them
-// contains their entries. Start with [Journal.Entry].
+// Package journal creates entries of the audit log about actions of people and
+// agents: for the change that stores the action ([Journal.Entry]), or alone
+// ([Journal.Write]). It writes no decisions and votes, because the change that
+// stores them contains their entries, and it does not seal or read the log
+// (bridge/rooms/audit). Start with [Journal.Entry].
 package journal
 
 import (

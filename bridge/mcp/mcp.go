@@ -4,7 +4,9 @@
 //
 // This package holds the tools, the texts that a model reads, and the rules for
 // how long a call waits. The relay in front of other MCP servers belongs to
-// bridge/relay, and the elicitation format to bridge/dialect/elicitation.
+// bridge/relay, and the elicitation format to bridge/dialect/elicitation. A
+// call asks through a [bridge.Asker], which is the house of rooms in a daemon
+// and a client elsewhere. Start with tools.go.
 package mcp
 
 import (

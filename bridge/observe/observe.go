@@ -3,7 +3,7 @@
 // This package measures at the boundaries of the engine: around the store, the
 // API handler and the Redis client. It never changes a request. The values of
 // labels are bounded: platforms, webhooks and states from the config and the
-// code, never texts, agents or IDs.
+// code, never texts, agents or IDs. Start with [Observer.Store].
 package observe
 
 import (

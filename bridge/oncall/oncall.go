@@ -2,7 +2,8 @@
 // a calendar, or from the schedule of a service.
 //
 // This package reads schedules. Looking up the people on call belongs to
-// bridge/directory, and telling them to bridge/tell.
+// bridge/directory, and telling them to bridge/tell. It stores nothing. Start
+// with [Schedules.OnCall].
 package oncall
 
 import (

@@ -8,6 +8,7 @@
 // offline, with a public key only. All of them require user verification, such
 // as a fingerprint or a PIN.
 //
-// Code belongs here if it works on values alone. Code that reads or writes the
-// store belongs in bridge/rooms/passkeys, and pages belong in bridge/console.
+// Code belongs here if it works on values alone. Package bridge/rooms/passkeys
+// stores keys and tickets, and bridge/console has the pages. Start with [Site]
+// and [Verify].
 package passkey

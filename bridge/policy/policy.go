@@ -3,6 +3,8 @@
 // decides on that part. The rulings of all parts are then joined. An allow rule
 // applies only to an operation that the package fully understands, such as a
 // plain shell line. Ask and deny rules apply to every operation that may match.
+// The package is a pure function: package engine applies a ruling and stores it
+// with the request. Start with [Policy.Judge].
 package policy
 
 import (

@@ -12,7 +12,8 @@
 // for a receipt and its request, and [VerifyAudit] for an exported audit log.
 // None of them needs a daemon, Redis or a private key.
 //
-// Code belongs here if it creates or checks evidence from values alone. Code
-// that reads or writes the store belongs in bridge/core, and the rules in bridge/life.
-// The types that are stored and sent belong in bridge.
+// Code belongs here if it creates or checks evidence from values alone. Package
+// core stores receipts, package journal writes entries of the audit log, and
+// bridge/rooms/audit keeps it. The types that are stored and sent belong in
+// bridge. Start with [Signer.Receipt] and [JWKS.VerifyRecord].
 package proof

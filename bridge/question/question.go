@@ -4,7 +4,8 @@
 // counts. One Broker serves all agents of a process.
 //
 // This package is for Go programs that embed nod's client. The wire format of
-// the tool belongs to bridge/dialect/askuserquestion.
+// the tool belongs to bridge/dialect/askuserquestion. No other package of nod
+// imports it. Start with [NewBroker].
 package question
 
 import (

@@ -4,7 +4,9 @@
 //
 // A placeholder states the kind and the length of a credential. A match ends at
 // white space, at a quote and at every character with a special meaning in a
-// shell, so that no command can hide behind a credential.
+// shell, so that no command can hide behind a credential. The package stores
+// nothing: the engine calls it before it stores a request. Start with
+// [Redactor.Redact].
 package redact
 
 import (

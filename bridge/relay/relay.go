@@ -3,8 +3,10 @@
 // so that the receiver reads the same values as nod. It does not forward a
 // message that it cannot parse completely.
 //
-// This package runs in nod's commands next to the agent. It forwards messages and
-// decides which of them people must answer first. The meaning of a single message belongs to the dialects.
+// This package runs in nod's commands next to the agent. It forwards messages
+// and decides which of them people must answer first. The meaning of a single
+// message belongs to the dialects. It asks people through a [bridge.Asker].
+// Start with [Relay.Run].
 package relay
 
 import (

@@ -46,6 +46,14 @@ func TestWays(t *testing.T) {
 				t.Errorf("%s begins with %q; want the path of a %s, and %s", f[1], head, way, next)
 			}
 		}
+		if way == "click" { // the other adapters begin like the first
+			for _, other := range []string{"discord", "telegram"} {
+				text, err := os.ReadFile("../../platforms/" + other + "/inbound.go")
+				if err != nil || !strings.HasPrefix(string(text), "// Path of a click: this file → "+path.Base(files[1][1])+" of bridge/engine.") {
+					t.Errorf("the file inbound.go of %s names another next one: %v", other, err)
+				}
+			}
+		}
 		if t.Logf("the path of a %s has %d lines", way, lines); lines > wayMost {
 			t.Errorf("the path of a %s has %d lines (limit %d); move what most of them do not pass to a neighboring file", way, lines, wayMost)
 		}

@@ -1,8 +1,8 @@
 // Package strictjson decodes JSON that another program may also read, so that
 // no two parsers find different values in the same bytes. Field names are
-// case-sensitive. The package rejects duplicate names at any depth, invalid
-// UTF-8, unpaired surrogates, data after the value, and values that are too
-// deep or too large.
+// case-sensitive. The package rejects duplicate names at any depth, invalid UTF-8,
+// unpaired surrogates, data after the value, and values that are too deep or
+// too large. It does not know the types of nod. Start with [Limits.Decode].
 package strictjson
 
 import (

@@ -1,6 +1,8 @@
-// Package turns shares the rate limits of platforms between daemons: it decides when each
-// call has its turn. Each limit has a document, and one change covers all limits of a call. It makes no
-// calls, and does not know the limits of any platform. Start with take in rule.go.
+// Package turns shares the rate limits of platforms between daemons: it decides
+// when each call has its turn. Each limit has a document, and one change covers
+// all limits of a call. It makes no calls, does not know the limits of any
+// platform, and has nothing to do with the turns of life or of rotations. Start
+// with take in rule.go.
 package turns
 
 import (

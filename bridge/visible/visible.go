@@ -1,5 +1,6 @@
 // Package visible replaces invisible characters with their code points, so that
-// people see every character of the text.
+// people see every character of the text. It does not escape markup (package
+// render). Start with [Text].
 package visible
 
 import (

@@ -1,4 +1,5 @@
-// Path of a click and of a request: bridge/life → this file → deliver.go of bridge/engine.
+// Path of a click and of a request: package core, with the rules of bridge/life → this
+// file. The jobs of the change continue in deliver.go of bridge/engine, in any daemon.
 
 package redis
 

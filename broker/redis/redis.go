@@ -1,6 +1,7 @@
 // Package redis stores the data of nod in Redis: one server, a Sentinel group
 // or a Cluster. All keys of an installation are in one slot, so that one run of
-// a script can apply a change. Start with Do in do.go, and with lua/do.lua.
+// a script can apply a change. Start with Do in do.go, and with lua/do.lua. It
+// imports package bridge only for the codes of errors.
 package redis
 
 import (

@@ -1,5 +1,6 @@
 // Command nod asks people in Slack, Discord and Telegram on behalf of an agent
-// and returns their answer.
+// and returns their answer. Start with the root command in main.go; each group
+// of commands has a file.
 package main
 
 import (

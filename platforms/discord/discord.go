@@ -1,18 +1,18 @@
 // Package discord connects nod to a Discord application through the gateway or
 // signed HTTP requests.
 //
-// An interaction arrives at the gateway (gateway.go) or, signed, at the endpoint
-// (endpoint.go). From there, inbound.go passes it to the sink and replies to the
-// person; forms.go has the modals, and command.go the slash command. The poster
-// sends and edits cards (post.go, edit.go).
+// An interaction arrives at the gateway (gateway.go) or, signed, at the
+// endpoint (endpoint.go). From there, inbound.go passes it to the sink and
+// replies to the person; forms.go has the modals, and command.go the slash
+// command. The poster sends and edits cards (post.go, edit.go).
 //
 // nod has its own code for the gateway connection, because the SDK cannot
 // resume a session reliably, reconnects without a limit, and cannot decode the
 // components of current modals. Requests use the SDK's RequestWithBucketID,
 // because its structs have no nonce and cannot carry those components.
 //
-// The package calls Discord and receives its callbacks. The sink applies clicks,
-// and package discordmsg builds messages and modals.
+// The package calls Discord and receives its callbacks. The [bridge.Sink] of
+// the daemon applies clicks, and package discordmsg builds messages and modals.
 package discord
 
 import (

@@ -1,4 +1,4 @@
-// Path of a click: this file → rooms.go of bridge/rooms.
+// Path of a click: this file → click.go of bridge/engine.
 
 package discord
 

@@ -1,12 +1,12 @@
-// Package telegram connects nod to a Telegram bot by long polling or a
-// webhook.
+// Package telegram connects nod to a Telegram bot by long polling or a webhook.
 //
 // The SDK supports Bot API 5.5 and is not maintained. nod makes all calls with
 // its MakeRequest and UploadFiles. nod does not use its update loop, because
 // the loop confirms updates before they are handled and prints the token.
 //
-// The package calls Telegram and takes its updates. A click is applied by the
-// sink. Texts and keyboards belong in package telegrammsg.
+// The package calls Telegram and takes its updates. The [bridge.Sink] of the
+// daemon applies clicks, and package telegrammsg builds texts and keyboards.
+// Start with inbound.go and post.go.
 package telegram
 
 import (

@@ -7,7 +7,7 @@
 //
 // The SDK's types are used if the SDK has the component. It lacks the parts of
 // modals (Label, radio and checkbox groups), so this package has small structs
-// for them.
+// for them. Start with message.go.
 package discordmsg
 
 // Discord's limits, in Unicode code points. The source is the developer

@@ -1,5 +1,5 @@
 // Package slackmsg writes cards as Slack messages and modals, in Slack's own
-// block types. It is pure; see package render.
+// block types. It is pure; see package render. Start with message.go.
 package slackmsg
 
 // Slack's limits, in characters of the text that is sent, unless a comment

@@ -3,7 +3,7 @@
 //
 // The SDK supports Bot API 5.5, which has no button styles and lacks other
 // features that nod uses. This package therefore has its own structs for
-// keyboards.
+// keyboards. Start with message.go.
 package telegrammsg
 
 // Telegram's limits. The sources are core.telegram.org/bots/api and, for limits

@@ -1,7 +1,8 @@
-// Package audit stores, seals, checks, exports and trims the audit log, and
-// signs answers in the formats of other systems. It writes no entries: the
-// changes that store votes and decisions contain theirs, and package journal
-// writes the others. Start with [Log.Run].
+// Package audit keeps the audit log: it seals, checks, archives, exports and
+// trims the entries that changes have written, and signs answers in the formats
+// of other systems. It creates no entries: the changes that store votes and
+// decisions contain theirs, and package journal creates the others. Start with
+// [Log.Run].
 package audit
 
 import (

@@ -1,7 +1,7 @@
 // Package escalation handles requests that no one answers: the steps of
-// escalation policies, reminders, snoozes and delegation. Package tell decides
-// who is notified, and how, and the engine applies the deadline. Start with
-// [Room.Step].
+// escalation policies, reminders, snoozes and delegation. It stores them as
+// amendments of the request. Package tell decides who is notified, and how, and
+// the engine applies the deadline. Start with [Room.Step].
 package escalation
 
 import (

@@ -2,7 +2,7 @@
 // changes of the config. It creates the platforms, the store and the HTTP entry
 // points from the config, and connects them. Commands and their flags do not
 // belong here, nor do rules about requests or other code that does not depend
-// on the config.
+// on the config. Start with [New], and with generation.go.
 package daemon
 
 import (

@@ -1,6 +1,7 @@
 // Package demo implements nod demo: a daemon, emulated chats and an agent in
 // one process, and scripted people who answer and check everything. Code that
-// emulates a platform or builds a daemon does not belong here.
+// emulates a platform or builds a daemon does not belong here. Start with
+// [Run].
 package demo
 
 import (

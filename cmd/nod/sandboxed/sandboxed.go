@@ -1,6 +1,7 @@
 // Package sandboxed serves the sandbox and configures a daemon for it, for
 // commands and tests that run both in one process. The emulated services
-// themselves are in platforms/sandbox, which knows nothing about nod.
+// themselves are in platforms/sandbox, which knows nothing about nod. Start
+// with [Serve].
 package sandboxed
 
 import (

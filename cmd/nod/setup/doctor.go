@@ -1,7 +1,7 @@
 // Package setup creates and checks installations: the config, the settings of
 // coding agents, the manifest of the Slack app, and the doctor, which finds
 // problems and explains how to fix them. Running the daemon does not belong
-// here.
+// here. Start with doctor.go and init.go.
 package setup
 
 import (

@@ -1,6 +1,6 @@
 // Package terminal formats output for a terminal: colors and tables. If the
 // output is not a terminal, the text is the same, without colors. The content
-// of the output does not belong here.
+// of the output does not belong here. Start with [Lines].
 package terminal
 
 import (
