@@ -26,25 +26,6 @@ const (
 	Forged   Verdict = "forged" // the documents do not verify, so no rule applied
 )
 
-// Resolution closes an interaction with an answer or a cancellation. It has no
-// effect after the deadline.
-type Resolution struct {
-	ID       bridge.ID
-	Response bridge.Response
-	Nonce    string // identifies repeats of this resolution
-	// Expect is the value of Record.Amended when the response was checked. If
-	// the stored value has changed, the resolution fails with CodeConflict. If
-	// Expect is nil, there is no check.
-	Expect *int
-	// Receipt is the receipt of a decision that a failover lost and that is now
-	// recorded again. It is empty for a new decision, which gets a new receipt.
-	Receipt string
-	// Recorded is the time when the decision was first recorded, if a failover
-	// lost it. A decision that was first recorded before the deadline still
-	// counts after the deadline.
-	Recorded time.Time
-}
-
 // Resolve resolves a pending interaction with an answer or a cancellation. The
 // first caller wins. A repetition with the nonce of the winner also wins.
 func (t *Turn) Resolve(s Resolution) Verdict {

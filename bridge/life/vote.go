@@ -2,33 +2,9 @@ package life
 
 import (
 	"slices"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 )
-
-// Ballot is a vote on an interaction that requires several.
-type Ballot struct {
-	ID   bridge.ID
-	Vote bridge.Vote
-	// Covers holds the indexes into Placement.Slots that the voter counts
-	// toward.
-	Covers []int
-	// Expect is the value of Record.Amended when the vote was checked. If the
-	// stored value has changed, the vote fails with CodeConflict. If Expect is
-	// nil, there is no check.
-	Expect *int
-	// Response is the response if this vote decides.
-	Response bridge.Response
-	Nonce    string
-	// Receipt is the receipt of a decision that a failover lost, if this vote
-	// made that decision. It stays the same if the same votes decide again.
-	Receipt string
-	// Recorded is the time when the vote was first recorded, if a failover lost
-	// it. A vote that was first recorded before the deadline still counts after
-	// it.
-	Recorded time.Time
-}
 
 // Vote counts one person's vote on an approval with a quorum. The vote that
 // completes the quorum resolves the approval, with the narrowest scope of its votes. The
