@@ -62,7 +62,7 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 		if err != nil {
 			return err
 		}
-		if out.Created {
+		if out.Created || out.Joined {
 			c.If = append(c.If, relied...)
 		}
 		if c.Empty() {

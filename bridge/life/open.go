@@ -59,6 +59,8 @@ type Opened struct {
 	// so there is no change.
 	Turn    *Turn
 	Created bool
+	// Joined means that the opening joins a pending duplicate.
+	Joined bool
 	// Repeated means that an earlier call opened the interaction, for another caller.
 	Repeated bool
 	// Others are the turns of other interactions that the opening changes.
@@ -68,7 +70,7 @@ type Opened struct {
 }
 
 // Open opens an interaction, unless it repeats a call or joins a pending
-// duplicate. A follow-up takes over the messages of the previous interaction.
+// duplicate. An opening that has its response joins nothing. A follow-up takes over the messages of the previous interaction.
 // Open returns CodeConflict, CodeNotFound or a [bridge.RepeatedError] if the
 // opening is not possible.
 func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err error) {
@@ -110,8 +112,8 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 	if o.life.Exists() {
 		return out, nil
 	}
-	if s := o.Second; s != nil && s.Life.State == "" && s.Life.Queued.IsZero() && s.Life.Next == "" && now.Before(s.Life.Deadline) {
-		out.Turn = s.Begin(now, retention)
+	if s := o.Second; s != nil && o.Response == nil && s.Life.State == "" && s.Life.Queued.IsZero() && s.Life.Next == "" && now.Before(s.Life.Deadline) {
+		out.Turn, out.Joined = s.Begin(now, retention), true
 		out.Turn.Join(me, true)
 		out.recordNames(o, s.ID, false, retention)
 		return out, nil
