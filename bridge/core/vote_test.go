@@ -53,6 +53,27 @@ func TestQuorum(t *testing.T) {
 	})
 }
 
+// TestVoteNarrowed checks that a person can replace an approval by one with a narrower scope.
+func TestVoteNarrowed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		s := daemon("n")
+		id := open(t, s, func(i *bridge.Interaction) { i.Quorum = 2 }).Interaction.ID
+		always := func(who string) bridge.Ballot {
+			b := ballot(id, who, bridge.StateApproved)
+			b.Nonce += "always"
+			b.Vote.Scope, b.Response.Scope = bridge.ScopeAlways, bridge.ScopeAlways
+			return b
+		}
+		vote(t, s, always("ana"), bridge.BallotCounted)
+		vote(t, s, always("ana"), bridge.BallotRepeat)
+		vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted)
+		if r := vote(t, s, always("ben"), bridge.BallotDecided); r.Response.Scope != bridge.ScopeOnce || len(r.Votes) != 2 {
+			t.Errorf("the scope is %s, with %d votes", r.Response.Scope, len(r.Votes))
+		}
+	})
+}
+
 // TestOneDenialEnds checks that a denial ends an approval at once unless denials are
 // counted.
 func TestOneDenialEnds(t *testing.T) {

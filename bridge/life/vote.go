@@ -36,9 +36,10 @@ func (t *Turn) Vote(v Ballot) Verdict {
 			rest = append(rest, other)
 			continue
 		}
-		// A different vote replaces the first vote. So does an approval with a
-		// proof, and an approval that counts for other slots.
-		if other.State == vote.State && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
+		// A different vote replaces the first vote, such as one with a narrower scope. So
+		// does an approval with a proof, and an approval that counts for other slots.
+		same := other.State == vote.State && other.Scope == vote.Scope && other.Reason == vote.Reason
+		if same && slices.Equal(other.Covers, vote.Covers) && (other.Assurance != "" || vote.Assurance == "") {
 			return Kept
 		}
 	}
