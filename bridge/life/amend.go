@@ -22,6 +22,9 @@ type Amendment struct {
 	// Void lists the voters, in the form of Actor.Voter, whose approvals no
 	// longer count.
 	Void []string
+	// HandOver is the delegation that the amendment stores. The audit log gets it in
+	// the same change. It is nil for other amendments.
+	HandOver *bridge.HandOver
 }
 
 // NextStep is the step of an escalation policy that comes next.
@@ -62,6 +65,9 @@ func (t *Turn) Amend(a Amendment) Verdict {
 	})
 	if a.Wider {
 		t.event(bridge.EventWidened, bridge.StatePending, "")
+	}
+	if a.HandOver != nil {
+		t.journal("", "", data(a.HandOver), bridge.AuditHandOver)
 	}
 	for n := before; n < len(t.Body.Destinations); n++ {
 		if l.Failures[n] == "" {

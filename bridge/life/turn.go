@@ -85,7 +85,7 @@ func (t *Turn) Sign(s Signer) (err error) {
 		switch e.audit {
 		case bridge.AuditDecision:
 			t.Life.Receipt, err = s.Receipt(t.Body, *t.Life.Response, t.Life.Votes, t.Life.Receipt)
-		case bridge.AuditVote:
+		case bridge.AuditVote, bridge.AuditHandOver:
 			a := bridge.AuditEntry{Type: e.audit, ID: t.ID, Agent: t.Life.Agent, Session: t.Life.Session, State: e.state, Data: json.RawMessage(e.data)}
 			err = s.ProveEntry(&a)
 			e.data = string(a.Data)

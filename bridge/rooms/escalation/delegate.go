@@ -54,14 +54,15 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: name + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
 	text := bridge.OneLine(a.Who.Display()) + " hands over to " + name + ": " + words.About(a.Record)
+	already := bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}
 	if handedOver(i, routes, to) {
-		return bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}, nil
+		return already, nil
 	}
-	told, changed := "", false
+	told, changed, done := "", false, false
 	err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) life.Amendment {
 		next := r.Interaction
-		told, changed = "", next.Terms != i.Terms
-		if changed || handedOver(next, routes, to) { // another concurrent click has already delegated, or new terms may not allow it
+		changed, done = next.Terms != i.Terms, handedOver(next, routes, to)
+		if changed || done { // another concurrent click has already delegated, or new terms may not allow it
 			return life.Amendment{Expect: r.Amended, Interaction: next}
 		}
 		t := e.engine.Notifier.Telling(ctx, r, &next)
@@ -70,7 +71,9 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 			next.Add(bridge.Addition{For: route, Responders: accounts})
 		}
 		next.Names, told = e.engine.People.Names(next), t.Said(to, name)
-		return life.Amendment{Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.Reminders(text)}
+		return life.Amendment{
+			Expect: r.Amended, Interaction: next, Wider: true, Reminders: t.Reminders(text), HandOver: &bridge.HandOver{By: a.Who, To: to},
+		}
 	})
 	if err != nil {
 		return bridge.Verdict{}, err
@@ -78,8 +81,8 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	if changed {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
 	}
-	if err := e.engine.Journal.Write(ctx, bridge.AuditHandOver, i, bridge.HandOver{By: a.Who, To: to}); err != nil {
-		e.log.Error("delegation not written to the audit log", "id", i.ID, "error", err)
+	if done {
+		return already, nil
 	}
 	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
 }
