@@ -50,8 +50,9 @@ func ReadNote(ctx context.Context, db broker.Store, key string) (string, error) 
 	return n.Value, Public(err)
 }
 
-// PutNote stores a value unless the key has one, and returns the stored value.
-func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+// PutNote stores a value unless the key has one, and returns the stored value. The
+// entries of the journal are part of the change.
+func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duration, entries ...broker.Entry) (string, error) {
 	kept := value
 	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {
 		now := ns.db.Now()
@@ -60,7 +61,7 @@ func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duratio
 			return broker.Change{}, broker.ErrUnchanged
 		}
 		*n, kept, d.Keep = newNote(value, now, ttl), value, ttl
-		return broker.Change{Urgent: true}, nil
+		return broker.Change{Journal: entries, Urgent: true}, nil
 	})
 	return kept, Public(err)
 }

@@ -2,12 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/directory"
-	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
 )
 
 // picks delegates to an account that a person picks in a select of people.
@@ -55,20 +55,6 @@ func TestDelegateToPicked(t *testing.T) {
 	w.said(w.use("cy", id, bridge.ActionChoose, 0, 0, nil), bridge.VerdictSettled, "")
 }
 
-// marks lets something happen right before the first amendment is stored.
-type marks struct {
-	core.Port
-	first func()
-}
-
-func (o *marks) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
-	if f := o.first; f != nil && m.Amended != nil {
-		o.first = nil
-		f()
-	}
-	return o.Port.Mark(ctx, id, m)
-}
-
 // TestChangedWhileDelegating checks that no one is added to a request whose rules another
 // daemon has changed so that they do not allow it.
 func TestChangedWhileDelegating(t *testing.T) {
@@ -84,7 +70,7 @@ func TestChangedWhileDelegating(t *testing.T) {
 			s.routes["default"] = handsOver(s.routes["default"])
 			w := newWorld(t, s)
 			id := w.open(agentCI, shell("make x")).Interaction.ID
-			between := &marks{Port: w.store}
+			between := &meddler{Port: w.store}
 			w.between = between
 			w.reload(s)
 			w.between = nil
@@ -109,4 +95,46 @@ func TestChangedWhileDelegating(t *testing.T) {
 func handsOver(r bridge.Route) bridge.Route {
 	r.HandOver = []string{"cy"}
 	return r
+}
+
+// refusing is a database that refuses changes.
+type refusing struct {
+	broker.Store
+	refuses func(broker.Change) bool
+}
+
+func (r refusing) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	if r.refuses(c) {
+		return broker.Done{}, bridge.Errorf(bridge.CodeUnavailable, "refused")
+	}
+	return r.Store.Do(ctx, c)
+}
+
+// TestDelegationAudited checks that the audit log has each delegation in the change that
+// stores it, and nothing about a click that changes nothing because another one was first.
+func TestDelegationAudited(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.routes["default"] = handsOver(s.routes["default"])
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	db := w.store.DB
+	w.store.DB = refusing{db, func(c broker.Change) bool { return len(c.Journal) > 0 }}
+	w.reload(s)
+	between := &meddler{Port: w.store, first: func() {
+		if v := w.picks("bo", "U-cy", id); v.Kind != bridge.VerdictNoted {
+			t.Errorf("bo hands over: %+v", v)
+		}
+	}}
+	w.between = between
+	w.reload(s)
+	w.said(w.picks("ana", "U-cy", id), bridge.VerdictNoted, "already asked")
+	w.store.DB = db
+	var by []string
+	for _, e := range w.audited(bridge.AuditHandOver) {
+		by = append(by, string(e.Data))
+	}
+	if len(by) != 1 || !strings.Contains(by[0], "U-bo") {
+		t.Errorf("the audit log has %q", by)
+	}
 }

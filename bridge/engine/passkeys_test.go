@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
 	"github.com/nodbridge/nod/bridge/rooms/audit"
 	"github.com/nodbridge/nod/bridge/rooms/passkeys"
+	"github.com/nodbridge/nod/broker"
 )
 
 // office is a world with keys of ana, bo and the administrator cy.
@@ -189,5 +191,31 @@ func TestEnrollment(t *testing.T) {
 	}
 	if got := strings.Join(actions, ", "); got != "added by ana, added by ana, revoked by ana, revoked by cy" {
 		t.Errorf("the entries are %s", got)
+	}
+}
+
+// TestKeyAudited checks that the audit log has the addition or revocation of a key only if
+// it is stored.
+func TestKeyAudited(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first, err := o.add("cy", "")
+	o.wants("add", err, "")
+	before := len(o.audited(bridge.AuditPasskey))
+	db := o.store.DB
+	o.store.DB = refusing{db, func(c broker.Change) bool {
+		return slices.ContainsFunc(c.Put, func(d broker.Doc) bool {
+			return d.Key.Kind == "passkey" || strings.HasPrefix(d.Key.ID, "passkey invitation")
+		})
+	}}
+	o.reload(o.setup)
+	o.keys = o.engine.Passkeys
+	o.wants("revoke", o.keys.Revoke(t.Context(), "cy", "cy", first.Name()), bridge.CodeUnavailable)
+	_, err = o.add("ana", "")
+	o.wants("add", err, bridge.CodeUnavailable)
+	_, _, err = o.keys.Invite(t.Context(), "cy", "ana")
+	o.wants("invite", err, bridge.CodeUnavailable)
+	if all := o.audited(bridge.AuditPasskey); len(all) != before {
+		t.Errorf("the audit log has %+v", all[before:])
 	}
 }

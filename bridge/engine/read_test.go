@@ -187,7 +187,7 @@ func TestTermsOfAPI(t *testing.T) {
 	w.state(id, bridge.StateApproved)
 }
 
-// meddler lets something happen right before a decision is stored.
+// meddler lets something happen right before a decision or an amendment is stored.
 type meddler struct {
 	core.Port
 	first func()
@@ -201,6 +201,13 @@ func (m *meddler) Resolve(ctx context.Context, s life.Resolution, also ...core.A
 func (m *meddler) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (bridge.Record, core.BallotResult, error) {
 	m.meddle()
 	return m.Port.Vote(ctx, b, also...)
+}
+
+func (m *meddler) Mark(ctx context.Context, id bridge.ID, k life.Mark) (bridge.Record, error) {
+	if k.Amended != nil {
+		m.meddle()
+	}
+	return m.Port.Mark(ctx, id, k)
 }
 
 func (m *meddler) meddle() {
@@ -239,4 +246,76 @@ func TestAmendedDuringDecision(t *testing.T) {
 			t.Errorf("terms %d", rec.Interaction.Terms)
 		}
 	}
+}
+
+// TestAmendedDuringRecount checks that an approval does not count if another daemon makes
+// the requirements stricter while the approval of someone who may no longer approve is removed.
+func TestAmendedDuringRecount(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy, s.config = ruledBy(bridge.Ruling{Quorum: 2}), "first"
+	s.routes["default"] = routeTo("C1", "ana", "bo", "cy")
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("make x")).Interaction.ID
+	w.press("cy", id, "C1", bridge.DecideOnce, "")
+	card := w.drawn(id, "C1")
+	delete(s.people, "cy")
+	other := s
+	other.policy, other.config = ruledBy(bridge.Ruling{Quorum: 2, Risk: "critical"}), "second"
+	w.reload(other)
+	there := w.engine
+	w.between = &meddler{Port: w.store, first: func() {
+		at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
+		if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+			t.Error("approved before the risk was shown")
+		}
+	}}
+	w.reload(s)
+	w.said(w.pressOn("ana", card, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "changed")
+	if rec := w.state(id, bridge.StatePending); rec.Interaction.Terms != 1 || len(rec.Votes) > 0 {
+		t.Errorf("terms %d, votes %v", rec.Interaction.Terms, rec.Votes)
+	}
+}
+
+// unshown is a store that a daemon reads before the content of a card is recorded.
+type unshown struct {
+	core.Port
+	loads int
+	amend func() // before the second read
+}
+
+func (u *unshown) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	u.loads++
+	if u.loads == 2 {
+		u.amend()
+	}
+	rec, err := u.Port.Load(ctx, id)
+	if u.loads == 1 {
+		rec.Shown = nil
+	}
+	return rec, err
+}
+
+// TestAmendedBeforeShown checks that an answer does not count if another daemon removes its
+// person from the responders while the click waits until its card is recorded.
+func TestAmendedBeforeShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(nil, note).Interaction.ID
+	c := w.control("ana", id, bridge.ActionSubmit, 0, bridge.OptionForm, map[int]bridge.Input{0: {Text: "a fix"}})
+	w.between = &unshown{Port: w.store, amend: func() {
+		rec := w.get(id)
+		i := rec.Interaction
+		i.Responders = routeTo("C1", "bo").Responders
+		if _, err := w.store.Mark(t.Context(), id, life.Mark{Amended: &life.Amendment{Expect: rec.Amended, Interaction: i}}); err != nil {
+			t.Error(err)
+		}
+	}}
+	w.reload(w.setup)
+	v, err := w.engine.Click(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.said(v, bridge.VerdictForbidden, "")
+	w.state(id, bridge.StatePending)
 }

@@ -76,10 +76,10 @@ func Enrolled(ctx context.Context, db documents.DB) (map[string]int, error) {
 	return out, nil
 }
 
-// AddPasskey adds a key. It returns CodeConflict if any person has or had a key
-// with this ID, or if the person already has MaxKeys valid keys. Two concurrent
-// calls may exceed MaxKeys by one.
-func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential) error {
+// AddPasskey adds a key, with entries of the audit log. It returns CodeConflict if
+// any person has or had a key with this ID, or if the person already has MaxKeys
+// valid keys. Two concurrent calls may exceed MaxKeys by one.
+func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential, entries ...broker.Entry) error {
 	mine, err := ps.Passkeys(ctx, c.Person)
 	if err != nil {
 		return err
@@ -89,20 +89,24 @@ func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential) err
 		return bridge.Errorf(bridge.CodeConflict, "%s has %d passkeys already", c.Person, len(mine)).
 			WithHint("revoke one that is no longer used")
 	}
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
 		if known {
-			return bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
+			return nil, bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
 		}
 		*stored = c
-		return nil
+		return entries, nil
 	})
 }
 
-// update changes a key with a rule.
-func (ps *Credentials) update(ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) error) error {
+// update changes a key with a rule, which also returns the entries of the audit log.
+func (ps *Credentials) update(
+	ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) ([]broker.Entry, error),
+) error {
 	_, err := passkeyDocs.Update(ctx, ps.db, c.Name(), func(stored *passkey.Credential, d *broker.Doc) (broker.Change, error) {
-		err := rule(stored, d.Exists())
-		return broker.Change{Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Replicated: true, Urgent: true}, err
+		entries, err := rule(stored, d.Exists())
+		return broker.Change{
+			Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Journal: entries, Replicated: true, Urgent: true,
+		}, err
 	})
 	return documents.Public(err)
 }
@@ -116,34 +120,34 @@ func same(stored *passkey.Credential, known bool, c passkey.Credential) bool {
 // returned, in one atomic step. It returns CodeForbidden and changes nothing if the key is
 // unknown or revoked, or if the stored counter does not grow.
 func (ps *Credentials) UsePasskey(ctx context.Context, c passkey.Credential) error {
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
 		switch {
 		case !same(stored, known, c):
-			return bridge.Errorf(bridge.CodeForbidden, "passkey: not known for this person")
+			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: not known for this person")
 		case !stored.Valid():
-			return bridge.Errorf(bridge.CodeForbidden, "passkey: this passkey was revoked")
+			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: this passkey was revoked")
 		case !passkey.Grows(stored.Counter, c.Counter):
-			return bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
+			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
 		}
 		*stored = c
-		return nil
+		return nil, nil
 	})
 }
 
-// RevokePasskey stores a key with Revoked set. It returns CodeNotFound for an
-// unknown key, and nil if the key is already revoked.
-func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential) error {
+// RevokePasskey stores a key with Revoked set, with entries of the audit log. It
+// returns CodeNotFound for an unknown key, and nil if the key is already revoked.
+func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential, entries ...broker.Entry) error {
 	if c.Valid() {
 		return bridge.Errorf(bridge.CodeInternal, "passkey: the time of the revocation is missing")
 	}
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) error {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
 		switch {
 		case !same(stored, known, c):
-			return bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
+			return nil, bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
 		case !stored.Valid():
-			return nil // the key is stored again, so that the replicas confirm it
+			return nil, nil // the key is stored again, so that the replicas confirm it
 		}
 		*stored = c
-		return nil
+		return entries, nil
 	})
 }

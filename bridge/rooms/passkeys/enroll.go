@@ -195,12 +195,12 @@ func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, e
 	if _, err := ps.notes.PutNote(ctx, secretNote("added", e.Challenge), addition(c, e.Response), enrollTTL); err != nil {
 		return c, err
 	}
-	err = ps.audit(ctx, bridge.PasskeyChange{
+	entry, err := ps.entry(bridge.PasskeyChange{
 		Action: "added", Person: c.Person, Credential: c.Name(), Label: c.Label, By: by,
 		PublicKey: base64.RawURLEncoding.EncodeToString(c.PublicKey),
 	})
 	if err == nil {
-		err = ps.store.AddPasskey(ctx, c)
+		err = ps.store.AddPasskey(ctx, c, entry)
 	}
 	if err == nil {
 		ps.tell(ctx, c)

@@ -17,6 +17,7 @@ import (
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Signing configures the keys of people.
@@ -149,10 +150,11 @@ func (ps *Room) Invite(ctx context.Context, by, person string) (url string, expi
 	if err != nil {
 		return "", expires, bridge.Wrap(bridge.CodeInternal, err, "invitation")
 	}
-	if err := ps.audit(ctx, bridge.PasskeyChange{Action: "invited", Person: person, By: by}); err != nil {
+	entry, err := ps.entry(bridge.PasskeyChange{Action: "invited", Person: person, By: by})
+	if err != nil {
 		return "", expires, err
 	}
-	if _, err := ps.notes.PutNote(ctx, secretNote("invitation", secret), string(raw), InvitationTTL); err != nil {
+	if _, err := ps.notes.PutNote(ctx, secretNote("invitation", secret), string(raw), InvitationTTL, entry); err != nil {
 		return "", expires, err
 	}
 	return ps.Site.Origins()[0] + "/console/#/enroll/" + secret, in.Expires, nil
@@ -215,13 +217,13 @@ func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
 			WithHint("add another passkey first, or ask an administrator")
 	}
 	c.Revoked = now()
-	err = ps.audit(ctx, bridge.PasskeyChange{
+	entry, err := ps.entry(bridge.PasskeyChange{
 		Action: "revoked", Person: person, Credential: c.Name(), Label: c.Label, By: by,
 	})
 	if err != nil {
 		return err
 	}
-	return ps.store.RevokePasskey(ctx, c)
+	return ps.store.RevokePasskey(ctx, c, entry)
 }
 
 // Keys returns the public keys of all people, for checks offline.
@@ -233,8 +235,9 @@ func (ps *Room) Keys(ctx context.Context) (passkey.Keys, error) {
 	return ps.Site.Export(all)
 }
 
-// audit writes a change to the audit log. No change is made without its entry.
-func (ps *Room) audit(ctx context.Context, c bridge.PasskeyChange) error {
+// entry returns the entry of the audit log about a change. It is stored with the
+// change.
+func (ps *Room) entry(c bridge.PasskeyChange) (broker.Entry, error) {
 	ps.log.Info("passkeys", "action", c.Action, "person", c.Person, "by", c.By)
-	return ps.engine.Journal.Write(ctx, bridge.AuditPasskey, bridge.Interaction{}, c)
+	return ps.engine.Journal.Entry(bridge.AuditPasskey, bridge.Interaction{}, c)
 }
