@@ -130,6 +130,12 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.get(ctx, id)
 }
 
+// Also returns what the resolvers add to the change that closes a request. A room that
+// approves a request without a person adds the same.
+func (e *Engine) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	return e.seams.also(ctx, r)
+}
+
 // Inspect returns a record in its stored form. If it does not verify,
 // Unverified is set.
 func (e *Engine) Inspect(ctx context.Context, id bridge.ID) (bridge.Record, error) {

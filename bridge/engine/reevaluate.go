@@ -29,8 +29,11 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 	}
 	if v.Denied != nil {
 		got, ended, err := s.evaluator.endByRule(ctx, rec, v.Denied)
-		if err != nil || !ended { // the person is told what closed the request first
+		if err != nil {
 			return got, nil, err
+		}
+		if !ended { // the person is told what closed it first
+			return got, nil, errAmended
 		}
 		rec = got
 		return rec, refuse("The current policy denies this: " + v.Denied.Reason +
@@ -74,24 +77,28 @@ func (s *Decisions) unfitEdit(ctx context.Context, rec bridge.Record, input json
 	return "", nil
 }
 
-// recount voids the approvals of people who may no longer approve.
-func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Response) (bridge.Record, error) {
+// errAmended is the error of a check that changed the request.
+var errAmended = bridge.Errorf(bridge.CodeConflict, "the request was amended")
+
+// recount voids the approvals of people who may no longer approve. If there are
+// any, it returns CodeConflict, because the checks must start again without them.
+func (s *Decisions) recount(ctx context.Context, rec bridge.Record, r bridge.Response) error {
 	i := rec.Interaction
 	if !i.Counted() || r.State != bridge.StateApproved {
-		return rec, nil
+		return nil
 	}
 	a := life.Amendment{Expect: rec.Amended, Interaction: i}
 	lost := slices.DeleteFunc(slices.Clone(rec.Votes), func(v bridge.Vote) bool {
 		return v.State != bridge.StateApproved || s.holdsVote(ctx, i, v)
 	})
 	if len(lost) == 0 {
-		return rec, nil
+		return nil
 	}
 	s.mentions.Void(ctx, &a, rec, lost, "the config no longer lets you approve this")
-	if err := Amend(ctx, s.records, rec, a); err != nil && bridge.ErrorCode(err) != bridge.CodeConflict {
-		return rec, err
+	if err := Amend(ctx, s.records, rec, a); err != nil {
+		return err
 	}
-	return s.records.Load(ctx, i.ID)
+	return errAmended
 }
 
 // holdsVote reports whether a voter could approve at the time of the vote, and

@@ -61,10 +61,10 @@ type Resolver struct {
 	Name string
 	// Also returns additions to the change that stores the decision; see [core.Also].
 	Also core.Also
-	// Resolve follows up on the decision once it is stored.
+	// Resolve follows up on the decision once it is stored. The decision is
+	// recorded even if Resolve fails, so the failure is only logged.
 	Resolve func(context.Context, bridge.Record) error
-	// Again means that Resolve is repeated before a caller gets the response,
-	// so a failure after a click is only logged.
+	// Again means that Resolve is repeated before a caller gets the response.
 	Again bool
 }
 
@@ -154,18 +154,12 @@ func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error
 }
 
 // resolved asks the resolvers after a decision of a person is stored.
-func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) error {
+func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) {
 	for _, x := range s.Resolvers {
-		err := x.Resolve(ctx, r)
-		if err != nil && x.Again {
-			log.Warn("follow-up of a decision failed; repeating it before the agent gets the response", "what", x.Name, "id", r.Interaction.ID, "error", err)
-			continue
-		}
-		if err != nil {
-			return err
+		if err := x.Resolve(ctx, r); err != nil {
+			log.Warn("decision stored, but not everything that follows is done", "what", x.Name, "id", r.Interaction.ID, "repeated", x.Again, "error", err)
 		}
 	}
-	return nil
 }
 
 // repeated calls the resolvers again that must succeed before a caller gets the

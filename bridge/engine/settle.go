@@ -20,43 +20,47 @@ const concludeTries = 5
 
 // Conclude makes a decision of a person final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
-// reply to the person.
+// reply to the person. The record is the one that the person saw. The decision is
+// stored only if the request was not amended since the checks read it. Otherwise,
+// all checks start again, so a check never relies on another state than the others.
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (got bridge.Record, result core.BallotResult, refusal *bridge.Verdict, err error) {
-	d := Decision{actor, rec, r, rec.Interaction.Terms}
+	saw := rec.Interaction
 	for range concludeTries {
+		d := Decision{actor, rec, r, saw.Content}
 		if refusal, err = checked(ctx, s.seams.Decisions, &d); refusal != nil {
 			return d.Record, "", refusal, err
 		}
 		if err == nil {
-			got, result, err = s.settle(ctx, d)
+			got, result, err = s.settle(ctx, Decision{actor, rec, r, saw.Content})
 		}
 		if bridge.ErrorCode(err) != bridge.CodeConflict {
 			return got, result, nil, err
 		}
-		// The request was amended since it was read, so its checks start again.
-		if d.Record, err = s.records.Load(ctx, rec.Interaction.ID); err != nil {
-			return d.Record, "", nil, err
+		if rec, err = s.records.Load(ctx, saw.ID); err != nil {
+			return rec, "", nil, err
 		}
-		if d.Actor, refusal = s.admitAgain(ctx, d.Actor, d.Record, r); refusal != nil {
-			return d.Record, "", refusal, nil
+		if actor, refusal = s.admitAgain(ctx, actor, rec, r); refusal != nil {
+			return rec, "", refusal, nil
 		}
 	}
-	return d.Record, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
+	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
-// Decision is a decision of a person during its checks.
+// Decision is a decision of a person during its checks. A check that changes the
+// request returns CodeConflict, so the checks start again with the changed request, or
+// it refuses the decision and sets Record to the changed request.
 type Decision struct {
 	Actor    bridge.Actor
 	Record   bridge.Record
 	Response bridge.Response
-	seen     int // Interaction.Terms when the person decided
+	saw      string // Interaction.Content that the person saw
 }
 
-// decides reports whether the decision approves or answers a pending request.
+// Decides reports whether the decision approves or answers a pending request.
 // Other decisions need no check of the config.
-func (d *Decision) decides() bool {
+func (d *Decision) Decides() bool {
 	return !d.Record.State.Final() && (d.Response.State == bridge.StateApproved || d.Response.State == bridge.StateAnswered)
 }
 
@@ -65,7 +69,7 @@ func (d *Decision) decides() bool {
 func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, result core.BallotResult, err error) {
 	i, r := d.Record.Interaction, stamped(d.Actor, d.Record.Interaction, d.Response)
 	if i.Kind == bridge.KindApproval && i.Counted() {
-		got, result, err = s.vote(ctx, d.Actor, d.Record, r)
+		got, result, err = s.vote(ctx, d, r)
 	} else {
 		won := false
 		result = core.BallotLate
@@ -78,8 +82,8 @@ func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, 
 		return got, result, err
 	}
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", d.Actor.Platform, "user", d.Actor.User)
-	// If a click fails here, it is repeated and reaches this point again.
-	return got, result, s.seams.resolved(ctx, got, s.log)
+	s.seams.resolved(ctx, got, s.log)
+	return got, result, nil
 }
 
 // stamped returns a response with its actor, time and digest.

@@ -13,7 +13,7 @@ import (
 // SameTerms refuses an approval under terms that differ from those that the
 // person saw.
 func (s *Decisions) SameTerms(_ context.Context, d *Decision) (*bridge.Verdict, error) {
-	if d.Record.State.Final() || d.Record.Interaction.Terms == d.seen || d.Response.State != bridge.StateApproved {
+	if d.Record.State.Final() || d.Record.Interaction.Content == d.saw || d.Response.State != bridge.StateApproved {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	return &bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.Changed}, nil
@@ -21,7 +21,7 @@ func (s *Decisions) SameTerms(_ context.Context, d *Decision) (*bridge.Verdict, 
 
 // CurrentConfig evaluates the request again if the config has changed.
 func (s *Decisions) CurrentConfig(ctx context.Context, d *Decision) (refusal *bridge.Verdict, err error) {
-	if !d.decides() || s.evaluator.unchanged(d.Record.Interaction) {
+	if !d.Decides() || s.evaluator.unchanged(d.Record.Interaction) {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	d.Record, refusal, err = s.reevaluate(ctx, d.Actor, d.Record)
@@ -31,7 +31,7 @@ func (s *Decisions) CurrentConfig(ctx context.Context, d *Decision) (refusal *br
 // Fits refuses an edited input that the policy does not allow people to approve
 // here.
 func (s *Decisions) Fits(ctx context.Context, d *Decision) (*bridge.Verdict, error) {
-	if !d.decides() || len(d.Response.Input) == 0 {
+	if !d.Decides() || len(d.Response.Input) == 0 {
 		return nil, nil //nolint:nilnil // no objection
 	}
 	problem, err := s.unfitEdit(ctx, d.Record, d.Response.Input)
@@ -45,12 +45,8 @@ func (s *Decisions) Fits(ctx context.Context, d *Decision) (*bridge.Verdict, err
 
 // Recounted removes the approvals of people who may no longer approve.
 func (s *Decisions) Recounted(ctx context.Context, d *Decision) (*bridge.Verdict, error) {
-	if !d.decides() {
+	if !d.Decides() {
 		return nil, nil //nolint:nilnil // no objection
 	}
-	now, err := s.recount(ctx, d.Record, d.Response)
-	if err == nil {
-		d.Record = now
-	}
-	return nil, err
+	return nil, s.recount(ctx, d.Record, d.Response)
 }

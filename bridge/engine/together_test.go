@@ -236,3 +236,134 @@ func TestOneChange(t *testing.T) {
 		})
 	}
 }
+
+// TestStoppedDuringApproval checks that nothing approves or answers a request of a session
+// that is stopped before the approval is stored, even if the daemon that stopped it ended
+// before it cancelled the pending requests.
+func TestStoppedDuringApproval(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prefix string // of the settlement before which the session is stopped
+		first  bridge.State
+	}{
+		"by a person": {"", bridge.StateCancelled},
+		"by a grant":  {"grant:", bridge.StateApproved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ctx := newGoverned(t), t.Context()
+			stops := session.NewStops(w.store.Documents())
+			stop := sync.OnceFunc(func() {
+				if _, err := stops.Put(ctx, bridge.Stop{Agent: "ci", Session: "s", By: person("bo"), At: time.Now()}); err != nil {
+					t.Error(err)
+				}
+			})
+			w.between = &settles{w.store, c.prefix, func() {}, stop}
+			w.reload(w.setup)
+			first, second := w.open(agentCI, run("ls")).Interaction.ID, w.open(agentCI, run("ls")).Interaction.ID
+			question := w.asked(nil, versions).Interaction.ID
+			err := w.answer("ana", first, bridge.Reply{Decision: bridge.DecideAlways})
+			if (err == nil) != (c.first == bridge.StateApproved) {
+				t.Errorf("the first approval: %v", err)
+			}
+			w.state(first, c.first)
+			if err := w.answer("ana", second, bridge.Reply{Decision: bridge.DecideOnce}); bridge.ErrorCode(err) != bridge.CodeConflict {
+				t.Errorf("the second approval: %v", err)
+			}
+			reply := bridge.Reply{Answers: map[string]bridge.Answer{"version": bridge.TextAnswer("1.0")}}
+			if err := w.answer("ana", question, reply); bridge.ErrorCode(err) != bridge.CodeConflict {
+				t.Errorf("the answer: %v", err)
+			}
+			w.state(second, bridge.StateCancelled)
+			w.state(question, bridge.StateCancelled)
+		})
+	}
+}
+
+// unreadable is a store in which the list of pending requests or a request cannot be read.
+type unreadable struct {
+	core.Port
+	list bool
+	id   bridge.ID
+}
+
+func (u *unreadable) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	if u.list {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "no list")
+	}
+	return u.Port.Pending(ctx, agent, session)
+}
+
+func (u *unreadable) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	if id == u.id {
+		return bridge.Record{}, bridge.Errorf(bridge.CodeInternal, "a newer nod wrote it")
+	}
+	return u.Port.Load(ctx, id)
+}
+
+// TestReleaseDespiteUnreadable checks that a stored approval with a grant succeeds although
+// other pending requests cannot be read, and that the grant approves those that can.
+func TestReleaseDespiteUnreadable(t *testing.T) {
+	t.Parallel()
+	w := newGoverned(t)
+	between := &unreadable{Port: w.store}
+	w.between = between
+	w.reload(w.setup)
+	var ids []bridge.ID
+	for range 5 {
+		ids = append(ids, w.open(agentCI, run("ls")).Interaction.ID)
+	}
+	between.list = true
+	if err := w.answer("ana", ids[0], bridge.Reply{Decision: bridge.DecideSession}); err != nil {
+		t.Error(err)
+	}
+	between.list, between.id = false, ids[2]
+	if err := w.answer("ana", ids[4], bridge.Reply{Decision: bridge.DecideAlways}); err != nil {
+		t.Error(err)
+	}
+	for n, want := range []bridge.State{bridge.StateApproved, bridge.StateApproved, bridge.StatePending, bridge.StateApproved, bridge.StateApproved} {
+		if rec := w.get(ids[n]); rec.State != want {
+			t.Errorf("request %d is %s, want %s", n, rec.State, want)
+		}
+	}
+}
+
+// TestJoinUnderRule checks that a request joins a pending duplicate only if people decide
+// about it, and that another answer has its own entry in the audit log.
+func TestJoinUnderRule(t *testing.T) {
+	t.Parallel()
+	ruled := func(e bridge.Effect) func(*world) {
+		return func(w *world) { w.rule = func(bridge.Act) bridge.Ruling { return bridge.Ruling{Effect: e} } }
+	}
+	for name, c := range map[string]struct {
+		change func(*world)
+		want   bridge.State
+	}{
+		"unchanged": {func(*world) {}, bridge.StatePending},
+		"denied":    {ruled(bridge.EffectDeny), bridge.StateDenied},
+		"allowed":   {ruled(bridge.EffectAllow), bridge.StateApproved},
+		"stopped": {func(w *world) {
+			stop := bridge.Stop{Agent: "ci", Session: "s", By: person("bo"), At: time.Now()}
+			if _, err := session.NewStops(w.store.Documents()).Put(w.t.Context(), stop); err != nil {
+				w.t.Error(err)
+			}
+		}, bridge.StateDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGoverned(t)
+			r := run("ls")
+			r.Join = true
+			first := w.open(agentCI, r).Interaction.ID
+			c.change(w)
+			second := w.open(agentCI, r)
+			if second.State != c.want || (second.Interaction.ID == first) != (c.want == bridge.StatePending) {
+				t.Fatalf("the duplicate is %s, %s", second.Interaction.ID, second.State)
+			}
+			if len(w.audited(bridge.AuditDecision)) == 0 && c.want != bridge.StatePending {
+				t.Error("the answer is not in the audit log")
+			}
+			w.state(first, bridge.StatePending)
+		})
+	}
+}

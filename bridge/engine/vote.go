@@ -9,11 +9,12 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 )
 
-// vote records a decision as a vote. It returns the updated record.
-func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response) (bridge.Record, core.BallotResult, error) {
-	i := rec.Interaction
-	b := s.ballot(ctx, rec, actor, r)
-	b.Expect = &rec.Amended
+// vote records a decision as a vote, with its stamped response. It returns the
+// updated record.
+func (s *Decisions) vote(ctx context.Context, d Decision, r bridge.Response) (bridge.Record, core.BallotResult, error) {
+	i, actor := d.Record.Interaction, d.Actor
+	b := s.ballot(ctx, d.Record, actor, r)
+	b.Vote.Content, b.Expect = d.saw, &d.Record.Amended
 	got, result, err := s.records.Vote(ctx, b, s.seams.also)
 	if err != nil {
 		return got, result, err
@@ -28,7 +29,7 @@ func (s *Decisions) vote(ctx context.Context, actor bridge.Actor, rec bridge.Rec
 func (s *Decisions) ballot(ctx context.Context, rec bridge.Record, actor bridge.Actor, r bridge.Response) life.Ballot {
 	i := rec.Interaction
 	b := life.Ballot{ID: i.ID, Response: r, Nonce: nonce(actor, r), Vote: bridge.Vote{
-		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message, Content: i.Content,
+		Actor: actor, State: r.State, Scope: r.Scope, Reason: r.Reason, At: r.At, Message: r.Message,
 		Assurance: r.Assurance, Assertion: r.Assertion,
 	}}
 	b.Response.Assertion = nil // each vote has its own assertion

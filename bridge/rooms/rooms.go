@@ -30,6 +30,7 @@ func (h *House) seams() engine.Seams {
 			{Name: "the control neither postpones a reminder nor delegates", Decide: h.steps.Click},
 		},
 		Decisions: []engine.Decider[engine.Decision]{
+			{Name: "the session is not stopped", Decide: h.Sessions.Decide},
 			{Name: "the terms are those that the person saw", Decide: h.Decisions.SameTerms},
 			{Name: "the current config lets the person approve it", Decide: h.Decisions.CurrentConfig},
 			{Name: "an edited input may be approved here", Decide: h.Decisions.Fits},

@@ -45,7 +45,8 @@ func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
 }
 
 // release approves the pending requests that a new grant covers. Each is
-// evaluated again first, and must meet the current policy.
+// evaluated again first, and must meet the current policy. A request that cannot be
+// read or evaluated now stays pending, and does not hold up the others.
 func (gr *Room) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {
@@ -57,7 +58,7 @@ func (gr *Room) release(ctx context.Context, given bridge.Grant) error {
 	}
 	for _, id := range ids {
 		if err := gr.releaseOne(ctx, id, given); err != nil {
-			return err
+			gr.log.Warn("pending request not approved by a new grant", "id", id, "grant", given.ID(), "error", err)
 		}
 	}
 	return nil
@@ -99,7 +100,7 @@ func (gr *Room) releaseOne(ctx context.Context, id bridge.ID, given bridge.Grant
 	resp.At = time.Now().UTC().Truncate(time.Millisecond)
 	_, _, err = gr.records.Resolve(ctx, life.Resolution{
 		ID: id, Response: *resp, Nonce: "grant:" + string(given.Origin), Expect: &r.Amended,
-	}, func(ctx context.Context, _ bridge.Record) (broker.Change, error) { return gr.unrevoked(ctx, i, all) })
+	}, gr.engine.Also, func(ctx context.Context, _ bridge.Record) (broker.Change, error) { return gr.unrevoked(ctx, i, all) })
 	if errors.Is(err, errRevoked) {
 		return nil
 	}

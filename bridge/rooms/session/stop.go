@@ -116,10 +116,35 @@ func denies(r bridge.Record) bool {
 	return r.State == bridge.StateDenied && r.Response.Stop && r.Response.Actor != nil && r.Interaction.Session != ""
 }
 
+// Decide cancels the pending requests of a stopped session instead of approving or
+// answering one of them. A stop normally cancels them, but the daemon may have ended
+// before that. The checks then start again, and find the request closed.
+func (se *Room) Decide(ctx context.Context, d *engine.Decision) (*bridge.Verdict, error) {
+	if !d.Decides() {
+		return nil, nil //nolint:nilnil // no objection
+	}
+	s, stopped, err := se.stops.Stopped(ctx, d.Record.Interaction.Agent, d.Record.Interaction.Session)
+	if err != nil || !stopped {
+		return nil, err
+	}
+	if err := se.stopper.stopped(ctx, s); err != nil {
+		return nil, err
+	}
+	return nil, errStopped
+}
+
+// errStopped is the error of an approval or an answer in a stopped session.
+var errStopped = bridge.Errorf(bridge.CodeConflict, "the session was stopped")
+
 // Also adds the stop of a session to the change that stores a denial with a
 // stop. The limit of stopped sessions does not apply, because a denial always
-// counts.
+// counts. For an approval or an answer, Also returns CodeConflict if the session is
+// stopped. Otherwise, it adds the condition that the session is still not stopped.
 func (se *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	if i := r.Interaction; i.Session != "" && (r.State == bridge.StateApproved || r.State == bridge.StateAnswered) {
+		unstopped, err := se.stops.unstopped(ctx, i.Agent, i.Session)
+		return broker.Change{If: []broker.Version{unstopped}}, err
+	}
 	if !denies(r) {
 		return broker.Change{}, nil
 	}

@@ -90,6 +90,16 @@ func (ss *Stops) Stopped(ctx context.Context, agent, session string) (bridge.Sto
 	return s, d.Exists() && err == nil, documents.Public(err)
 }
 
+// unstopped returns the version of the stop of a session that is not stopped. It
+// returns errStopped if the session is stopped.
+func (ss *Stops) unstopped(ctx context.Context, agent, session string) (broker.Version, error) {
+	_, stopped, err := ss.Stopped(ctx, agent, session)
+	if err == nil && stopped {
+		err = errStopped
+	}
+	return broker.Version{Key: stopDocs.Key(life.Owner(agent, session))}, err
+}
+
 // All returns the stopped sessions of an agent, or of all agents if agent is empty.
 func (ss *Stops) All(ctx context.Context, agent string) ([]bridge.Stop, error) {
 	all, err := ss.db.Range(ctx, broker.Query{Index: stopIndex})
