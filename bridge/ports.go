@@ -178,7 +178,7 @@ const (
 	VerdictLate      VerdictKind = "late"      // the request was already closed
 	VerdictForbidden VerdictKind = "forbidden" // this person may not respond
 	VerdictInvalid   VerdictKind = "invalid"   // Problems lists the fields to correct
-	VerdictNoted     VerdictKind = "noted"     // something other than a response was recorded; Note describes it
+	VerdictNoted     VerdictKind = "noted"     // something was recorded, and the person has to read Note
 	VerdictSign      VerdictKind = "sign"      // nothing is recorded yet; the person has to prove the approval at Link
 	VerdictUnknown   VerdictKind = "unknown"   // unknown interaction or forged control
 )

@@ -326,7 +326,9 @@ func (v Vote) SameVoter(w Vote) bool {
 }
 
 // Same reports whether two votes come from the same click.
-func (v Vote) Same(w Vote) bool { return v.SameVoter(w) && v.State == w.State && v.At.Equal(w.At) }
+func (v Vote) Same(w Vote) bool {
+	return v.SameVoter(w) && v.State == w.State && v.Scope == w.Scope && v.At.Equal(w.At)
+}
 
 // Times holds the creation time and the deadline of an interaction.
 type Times struct{ Created, Deadline time.Time }

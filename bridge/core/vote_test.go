@@ -59,16 +59,17 @@ func TestVoteNarrowed(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		id := open(t, s, func(i *bridge.Interaction) { i.Quorum = 2 }).Interaction.ID
-		always := func(who string) bridge.Ballot {
+		always := func(who string) life.Ballot {
+			pass(t, time.Millisecond) // each ballot is another click
 			b := ballot(id, who, bridge.StateApproved)
 			b.Nonce += "always"
 			b.Vote.Scope, b.Response.Scope = bridge.ScopeAlways, bridge.ScopeAlways
 			return b
 		}
-		vote(t, s, always("ana"), bridge.BallotCounted)
-		vote(t, s, always("ana"), bridge.BallotRepeat)
-		vote(t, s, ballot(id, "ana", bridge.StateApproved), bridge.BallotCounted)
-		if r := vote(t, s, always("ben"), bridge.BallotDecided); r.Response.Scope != bridge.ScopeOnce || len(r.Votes) != 2 {
+		vote(t, s, always("ana"), core.BallotCounted)
+		vote(t, s, always("ana"), core.BallotRepeat)
+		vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted)
+		if r := vote(t, s, always("ben"), core.BallotDecided); r.Response.Scope != bridge.ScopeOnce || len(r.Votes) != 2 {
 			t.Errorf("the scope is %s, with %d votes", r.Response.Scope, len(r.Votes))
 		}
 	})

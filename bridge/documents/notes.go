@@ -50,9 +50,13 @@ func ReadNote(ctx context.Context, db broker.Store, key string) (string, error) 
 	return n.Value, Public(err)
 }
 
-// PutNote stores a value unless the key has one, and returns the stored value. The
-// entries of the journal are part of the change.
-func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duration, entries ...broker.Entry) (string, error) {
+// PutNote stores a value unless the key has one, and returns the stored value.
+func (ns Notes) PutNote(ctx context.Context, key, value string, ttl time.Duration) (string, error) {
+	return ns.PutNoteWith(ctx, key, value, ttl)
+}
+
+// PutNoteWith is PutNote with entries of the journal, which are part of the change.
+func (ns Notes) PutNoteWith(ctx context.Context, key, value string, ttl time.Duration, entries ...broker.Entry) (string, error) {
 	kept := value
 	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {
 		now := ns.db.Now()

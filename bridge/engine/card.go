@@ -197,7 +197,8 @@ func Shows(r bridge.Record, destination int) bool {
 // everything that the control decides. A click can arrive before nod has
 // recorded the content of the card, so unseen waits briefly. If the recorded
 // content does not verify, waiting does not help, so unseen requests an update
-// of the card.
+// of the card. If the request is amended in the meantime, unseen returns
+// CodeConflict, because earlier checks read the former request.
 func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	if a.Control.Declines(a.Record.Interaction) {
 		return nil, nil
@@ -216,10 +217,14 @@ func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 			c.log.Warn("click before the card showed everything", "id", a.Record.Interaction.ID, "platform", a.Who.Platform, "user", a.Who.User)
 			return &bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.Unseen}, nil
 		}
-		var err error
-		if a.Record, err = c.records.Load(ctx, a.Record.Interaction.ID); err != nil {
+		now, err := c.records.Load(ctx, a.Record.Interaction.ID)
+		if err != nil {
 			return nil, err
 		}
+		if now.Amended != a.Record.Amended {
+			return nil, errAmended
+		}
+		a.Record = now
 		if a.Record.State.Final() {
 			return nil, nil
 		}

@@ -36,8 +36,8 @@ func (cl *Clicks) click(ctx context.Context, c bridge.Click) (reply bridge.Verdi
 	if words.Old(c.At) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: words.ArrivedOld(c.At, words.NotRecordedOld)}, nil
 	}
-	began, a := time.Now(), arrived(c)
-	objection, err := checked(ctx, cl.seams.Clicks, &a)
+	began := time.Now()
+	a, objection, err := cl.admit(ctx, c, nil)
 	if objection == nil && err == nil {
 		reply, err = cl.clicked(ctx, a)
 	} else {
@@ -49,6 +49,20 @@ func (cl *Clicks) click(ctx context.Context, c bridge.Click) (reply bridge.Verdi
 
 // arrived returns a click before any checks.
 func arrived(c bridge.Click) Click { return Click{Click: c, Who: c.Actor} }
+
+// admit lets the deciders check a click. If the request is amended in the meantime,
+// the checks start again. If no decider objects, every check has passed on the
+// returned record.
+func (cl *Clicks) admit(ctx context.Context, c bridge.Click, f *bridge.Form) (a Click, objection *bridge.Verdict, err error) {
+	for range concludeTries {
+		a = arrived(c)
+		a.Form = f
+		if objection, err = checked(ctx, cl.seams.Clicks, &a); bridge.ErrorCode(err) != bridge.CodeConflict {
+			break
+		}
+	}
+	return a, objection, err
+}
 
 // clicked applies a click that has passed the checks.
 func (cl *Clicks) clicked(ctx context.Context, a Click) (bridge.Verdict, error) {
@@ -121,11 +135,12 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 	case result == core.BallotRepeat:
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: words.VotedBefore}, false, nil
 	}
-	note := words.Recorded(rec)
+	v = bridge.Verdict{Kind: bridge.VerdictSettled, Note: words.Recorded(rec)}
 	if result == core.BallotCounted && r.State == bridge.StateApproved {
 		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.Who); len(unread) > 0 {
-			note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
+			v.Kind = bridge.VerdictNoted // no card shows the note
+			v.Note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
 		}
 	}
-	return bridge.Verdict{Kind: bridge.VerdictSettled, Note: note}, false, nil
+	return v, false, nil
 }

@@ -18,9 +18,7 @@ func (cl *Clicks) form(ctx context.Context, c bridge.Click) (bridge.Form, bridge
 		return cl.reading(ctx, c)
 	}
 	f := bridge.Form{}
-	a := arrived(c)
-	a.Form = &f
-	v, err := checked(ctx, cl.seams.Clicks, &a)
+	a, v, err := cl.admit(ctx, c, &f)
 	if v == nil && err == nil {
 		var said bridge.Verdict
 		f, said, err = cl.formFor(ctx, a)

@@ -326,3 +326,21 @@ func TestParts(t *testing.T) {
 		t.Errorf("the answer is %+v", got.Response)
 	}
 }
+
+// TestInitialKept checks that a refused answer does not remove the initial values from a
+// request whose requirements it changes.
+func TestInitialKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	id := w.asked(func(r *bridge.Request) { r.Initial = map[string]bridge.Answer{"version": bridge.TextAnswer("1.1")} }, versions).Interaction.ID
+	next := newSetup()
+	next.routes["default"] = routeTo("C1", "bo")
+	w.reload(next)
+	reply := bridge.Reply{Answers: map[string]bridge.Answer{"version": bridge.TextAnswer("1.0")}}
+	if err := w.answer("bo", id, reply); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the answer under other requirements: %v", err)
+	}
+	if i := w.state(id, bridge.StatePending).Interaction; i.Terms != 1 || i.Initial["version"].Text != "1.1" {
+		t.Errorf("terms %d, initial values %v", i.Terms, i.Initial)
+	}
+}

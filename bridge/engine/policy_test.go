@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/directory"
 )
 
 var agentCI = bridge.Agent{Name: "ci"}
@@ -359,5 +360,21 @@ func TestAddedPeople(t *testing.T) {
 		w.press("cy", moved, "C2", bridge.DecideOnce, "")
 		w.state(moved, bridge.StateApproved)
 		w.reload(s)
+	}
+}
+
+// TestApprovalWithUnreadGroup checks that a person reads that an approval does not count yet
+// for a group that nod cannot read.
+func TestApprovalWithUnreadGroup(t *testing.T) {
+	t.Parallel()
+	s := newSetup()
+	s.policy = byWord(map[string]bridge.Ruling{"both": {Routes: []string{"", "prod"}}})
+	s.groups = map[string]directory.Group{"sre": {OnCall: "unknown"}}
+	s.routes["prod"] = bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C2"}}, Groups: []string{"sre"}}
+	w := newWorld(t, s)
+	id := w.open(agentCI, shell("both")).Interaction.ID
+	w.said(w.press("ana", id, "C1", bridge.DecideOnce, ""), bridge.VerdictNoted, "does not count there yet. Click again later.")
+	if rec := w.state(id, bridge.StatePending); len(rec.Votes) != 1 {
+		t.Errorf("the votes are %+v", rec.Votes)
 	}
 }

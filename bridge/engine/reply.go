@@ -83,7 +83,6 @@ func (cl *Clicks) admitReply(
 	if err := unfitReply(rec, reply); err != nil {
 		return Click{}, err
 	}
-	rec.Interaction.Initial = nil // a complete answer does not use initial values
 	given, err := i.Split("answers", reply.Answers)
 	if err != nil {
 		return Click{}, err
@@ -154,7 +153,9 @@ func (cl *Clicks) recorded(ctx context.Context, a *Click, r bridge.Response) (br
 func (cl *Clicks) complete(ctx context.Context, a *Click) (bridge.Verdict, error) {
 	d := begin(nil, a.Who)
 	a.mergeInto(&d)
-	resp, problems := a.Record.Interaction.Respond(&d)
+	i := a.Record.Interaction
+	i.Initial = nil // a complete answer does not use initial values
+	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.Record.State.Final() {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}

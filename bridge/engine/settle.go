@@ -4,10 +4,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -84,34 +80,4 @@ func (s *Decisions) settle(ctx context.Context, d Decision) (got bridge.Record, 
 	s.log.Info("settled", "id", i.ID, "state", got.State, "platform", d.Actor.Platform, "user", d.Actor.User)
 	s.seams.resolved(ctx, got, s.log)
 	return got, result, nil
-}
-
-// stamped returns a response with its actor, time and digest.
-func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge.Response {
-	r.Actor, r.At, r.Digest = &actor, time.Now().UTC().Truncate(time.Millisecond), i.Digest
-	if r.Annotations == nil {
-		r.Annotations = map[string]bridge.Annotation{}
-	}
-	if r.State == bridge.StateApproved {
-		r.Covers = i.Coverage(r.Scope)
-	}
-	return r
-}
-
-// nonce identifies a decision of a person, so that nod recognizes a click that
-// the platform delivers twice. It does not cover the request, because the store
-// compares it only with the decision of that request.
-func nonce(actor bridge.Actor, r bridge.Response) string {
-	b, _ := json.Marshal(struct { // JSON sorts map keys, so this is stable
-		P, U    string
-		State   bridge.State
-		Answers map[string]bridge.Answer
-		Scope   bridge.Scope
-		Reason  string
-		Stop    bool            `json:",omitempty"`
-		Respond bool            `json:",omitempty"`
-		Input   json.RawMessage `json:",omitempty"`
-	}{actor.Platform, actor.User, r.State, r.Answers, r.Scope, r.Reason, r.Stop, r.Respond, r.Input})
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:12])
 }

@@ -70,9 +70,9 @@ type Opened struct {
 }
 
 // Open opens an interaction, unless it repeats a call or joins a pending
-// duplicate. An opening that has its response joins nothing. A follow-up takes over the messages of the previous interaction.
-// Open returns CodeConflict, CodeNotFound or a [bridge.RepeatedError] if the
-// opening is not possible.
+// duplicate. An opening that already has its response joins nothing. A follow-up
+// takes over the messages of the previous interaction. Open returns CodeConflict,
+// CodeNotFound or a [bridge.RepeatedError] if the opening is not possible.
 func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err error) {
 	i, id := &o.Interaction, &o.Identity
 	me := Caller{Name: cmp.Or(id.Caller, bridge.Anyone), Node: o.Node}

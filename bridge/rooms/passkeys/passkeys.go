@@ -154,7 +154,7 @@ func (ps *Room) Invite(ctx context.Context, by, person string) (url string, expi
 	if err != nil {
 		return "", expires, err
 	}
-	if _, err := ps.notes.PutNote(ctx, secretNote("invitation", secret), string(raw), InvitationTTL, entry); err != nil {
+	if _, err := ps.notes.PutNoteWith(ctx, secretNote("invitation", secret), string(raw), InvitationTTL, entry); err != nil {
 		return "", expires, err
 	}
 	return ps.Site.Origins()[0] + "/console/#/enroll/" + secret, in.Expires, nil
