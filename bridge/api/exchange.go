@@ -165,21 +165,6 @@ func (s exchanges) leaveAll(ctx context.Context, all []waited, caller string) {
 	}
 }
 
-// unstopped returns CodeForbidden for an approval or an answer that was given
-// before its session was stopped, and that has not reached the agent.
-func (s exchanges) unstopped(ctx context.Context, rec bridge.Record) error {
-	if i := rec.Interaction; rec.State == bridge.StateApproved || rec.State == bridge.StateAnswered && i.Kind != bridge.KindNotice {
-		stop, stopped, err := s.engine.Sessions.Stopped(ctx, i.Agent, i.Session)
-		if err != nil {
-			return err
-		}
-		if stopped {
-			return bridge.Errorf(bridge.CodeForbidden, "the session is %s", stop.Words())
-		}
-	}
-	return nil
-}
-
 // proveAnswer sends the response to a message with its evidence. It records
 // that the response has reached the agent, unless the agent acknowledges it
 // separately.

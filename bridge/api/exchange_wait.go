@@ -69,9 +69,9 @@ func (s exchanges) awaitAll(
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := s.answerOne(here, t.Exchanges[n], rec)
+		a, err := t.Exchanges[n].Answer(*rec)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, ended(err)
 		}
 		records, answers = append(records, *rec), append(answers, a)
 	}
@@ -88,16 +88,4 @@ func (s exchanges) readRest(ctx context.Context, records []bridge.Record, all []
 		records = append(records, *rec)
 	}
 	return records, nil
-}
-
-// answerOne returns the answer to one request of a message.
-func (s exchanges) answerOne(ctx context.Context, x dialect.Exchange, rec *bridge.Record) (any, error) {
-	if err := s.unstopped(ctx, *rec); err != nil {
-		return nil, err
-	}
-	a, err := x.Answer(*rec)
-	if err != nil {
-		return nil, ended(err)
-	}
-	return a, nil
 }

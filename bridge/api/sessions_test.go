@@ -74,18 +74,42 @@ func (d described) messages() {
 // and that its agent receives after it, lets no tool run.
 func TestStopBeforeDelivery(t *testing.T) {
 	t.Parallel()
-	_, router := description(t)
-	d := described{newServer(t), t, router, map[string]bool{}}
 	const hook = `{"session_id":"z","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`
-	open := d.call("agent", "POST", "/v1/hooks/claude?wait=1ms", hook, 202)
-	id := open[strings.Index(open, `"id":"`)+6:][:36]
-	d.call("ana", "POST", "/v1/interactions/"+id+"/response", `{"decision":"once"}`, 200)
-	d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200)
-	if got := d.call("agent", "POST", "/v1/hooks/claude?wait=1s", hook, 403); !strings.Contains(got, "stopped by ana") {
-		t.Errorf("the answer to the hook is %s", got)
-	}
-	d.call("ana", "POST", "/v1/sessions/z/resume", "", 200)
-	if got := d.call("agent", "POST", "/v1/hooks/claude?wait=1s", hook, 200); !strings.Contains(got, `"permissionDecision":"allow"`) {
-		t.Errorf("after the resumption, the answer is %s", got)
+	const request = `{"session":"z","prompt":"May I?","approval":{"tool":"bash","input":{"command":"ls"}}}`
+	for name, c := range map[string]struct {
+		method, path, body string // the call that opens the request
+		opened             int
+		again              string // the path of the call that gets the answer
+		allows             string
+	}{
+		"hook":          {"POST", "/v1/hooks/claude?wait=1ms", hook, 202, "/v1/hooks/claude?wait=1s", `"permissionDecision":"allow"`},
+		"read":          {"GET", "/v1/interactions", request, 201, "/v1/interactions/@", `"state":"approved"`},
+		"read and wait": {"GET", "/v1/interactions", request, 201, "/v1/interactions/@?wait=1s", `"state":"approved"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, router := description(t)
+			d := described{newServer(t), t, router, map[string]bool{}}
+			open := d.call("agent", "POST", c.path, c.body, c.opened)
+			id := open[strings.Index(open, `"id":"`)+6:][:36]
+			again, body := strings.Replace(c.again, "@", id, 1), c.body
+			if c.method == "GET" {
+				body = ""
+			}
+			d.call("ana", "POST", "/v1/interactions/"+id+"/response", `{"decision":"once"}`, 200)
+			d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200)
+			if got := d.call("agent", c.method, again, body, 403); !strings.Contains(got, "stopped by ana") {
+				t.Errorf("the answer is %s", got)
+			}
+			d.call("ana", "GET", "/v1/interactions/"+id, "", 200)
+			d.call("ana", "POST", "/v1/sessions/z/resume", "", 200)
+			if got := d.call("agent", c.method, again, body, 200); !strings.Contains(got, c.allows) {
+				t.Errorf("after the resumption, the answer is %s", got)
+			}
+			d.call("ana", "POST", "/v1/sessions/z/stop", `{"agent":"ci"}`, 200)
+			if c.method == "GET" { // the agent already had it
+				d.call("agent", c.method, again, body, 200)
+			}
+		})
 	}
 }

@@ -160,7 +160,9 @@ func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(core.Awa
 // caller. If another caller can repeat the call, the response must not be sent
 // before this is recorded, because the next caller could get it as well. An
 // approval with a key goes to one caller, which is identified by
-// [bridge.CallerName]. Any other caller gets a [bridge.RepeatedError].
+// [bridge.CallerName]. Any other caller gets a [bridge.RepeatedError]. For a
+// response that may no longer be sent, because the session was stopped since, it
+// returns CodeForbidden.
 func (e *Engine) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	return e.reader.sending(ctx, r, caller)
 }

@@ -58,6 +58,9 @@ func (re *reader) received(ctx context.Context, r *bridge.Record) error {
 
 // sending implements Engine.Sending.
 func (re *reader) sending(ctx context.Context, r bridge.Record, caller string) error {
+	if err := re.seams.send(ctx, r); err != nil {
+		return err
+	}
 	if r.State != bridge.StateApproved || !r.Interaction.Keyed() || caller == bridge.Anyone {
 		caller = "" // several callers may get it
 	}

@@ -66,6 +66,9 @@ type Resolver struct {
 	Resolve func(context.Context, bridge.Record) error
 	// Again means that Resolve is repeated before a caller gets the response.
 	Again bool
+	// Send checks a closed request before its response is sent to a caller. It
+	// may be nil.
+	Send func(context.Context, bridge.Record) error
 }
 
 // A Worker does jobs of one kind. The engine itself draws cards.
@@ -170,6 +173,20 @@ func (s *Seams) repeated(ctx context.Context, r bridge.Record) error {
 			continue
 		}
 		if err := x.Resolve(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send asks the resolvers whether the response of a closed request may be sent to
+// a caller.
+func (s *Seams) send(ctx context.Context, r bridge.Record) error {
+	for _, x := range s.Resolvers {
+		if x.Send == nil {
+			continue
+		}
+		if err := x.Send(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,24 @@ func TestStopSession(t *testing.T) {
 	}
 }
 
+// TestStopBeforeWait checks that an agent in the same process does not get an
+// approval that was given before its session was stopped.
+func TestStopBeforeWait(t *testing.T) {
+	t.Parallel()
+	w := newGoverned(t)
+	id := w.open(agentCI, run("ls")).Interaction.ID
+	if err := w.answer("ana", id, bridge.Reply{Decision: bridge.DecideOnce}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Sessions.Stop(t.Context(), person("ana"), "", "s"); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := w.engine.As(agentCI).Wait(t.Context(), id)
+	if bridge.ErrorCode(err) != bridge.CodeForbidden || rec.State == bridge.StateApproved {
+		t.Errorf("the agent gets %s, %v", rec.State, err)
+	}
+}
+
 // TestStopRetention checks that a session whose requests are no longer kept can
 // be resumed by the responders of its route.
 func TestStopRetention(t *testing.T) {

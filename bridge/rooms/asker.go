@@ -32,16 +32,13 @@ func (a asker) Wait(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 		return bridge.Record{}, err
 	}
 	rec, err := a.house.Await(ctx, id)
-	if rec == nil {
+	if err != nil {
 		return bridge.Record{}, err
 	}
-	if err == nil {
-		err = a.house.Sending(context.WithoutCancel(ctx), *rec, bridge.Anyone)
+	if err := a.house.Sending(context.WithoutCancel(ctx), *rec, bridge.Anyone); err != nil {
+		return bridge.Record{}, err
 	}
-	if err == nil {
-		err = a.house.Delivered(context.WithoutCancel(ctx), *rec)
-	}
-	return *rec, err
+	return *rec, a.house.Delivered(context.WithoutCancel(ctx), *rec)
 }
 
 func (a asker) Reprompt(ctx context.Context, id bridge.ID, r bridge.Request, key string) (bridge.Record, error) {

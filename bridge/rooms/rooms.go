@@ -38,7 +38,7 @@ func (h *House) seams() engine.Seams {
 			{Name: "the person has given the required proof", Decide: h.Passkeys.Decide},
 		},
 		Resolvers: []engine.Resolver{
-			{Name: "a denial with a stop stops the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true},
+			{Name: "a denial with a stop stops the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true, Send: h.Sessions.Send},
 			{Name: "an approval creates its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
 		},
 		Workers: []engine.Worker{

@@ -170,6 +170,21 @@ func (se *Room) Resolve(ctx context.Context, r bridge.Record) error {
 	return se.stopper.stopped(ctx, s)
 }
 
+// Send returns CodeForbidden for an approval or an answer that was given before its
+// session was stopped, and that has not reached the agent.
+func (se *Room) Send(ctx context.Context, r bridge.Record) error {
+	i := r.Interaction
+	lets := r.State == bridge.StateApproved || r.State == bridge.StateAnswered && i.Kind != bridge.KindNotice
+	if !lets || !r.Delivered.IsZero() {
+		return nil
+	}
+	stop, stopped, err := se.stops.Stopped(ctx, i.Agent, i.Session)
+	if err == nil && stopped {
+		err = bridge.Errorf(bridge.CodeForbidden, "the session is %s", stop.Words())
+	}
+	return err
+}
+
 // Stopped returns the stop of a session. It returns false if the session is not
 // stopped.
 func (se *Room) Stopped(ctx context.Context, agent, session string) (bridge.Stop, bool, error) {
