@@ -25,8 +25,8 @@ type ChangedError struct{ Doc broker.Doc }
 // Error implements error.
 func (e *ChangedError) Error() string { return "the " + e.Doc.Kind + " was changed in the meantime" }
 
-// Also returns additions to the change that closes an interaction, whose record is given as
-// it is after the change. If another process changes the documents first, Also is called
+// Also returns additions to the change that stores a decision or a vote, whose record is
+// given as it is after the change. If another process changes the documents first, Also is called
 // again.
 type Also func(context.Context, bridge.Record) (broker.Change, error)
 

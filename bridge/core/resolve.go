@@ -39,8 +39,8 @@ func refusal(id bridge.ID, v life.Verdict) error {
 }
 
 // turn applies a rule to the documents of an interaction, and stores the change. It
-// returns the resulting documents, their record, and the verdict of the rule. If the turn
-// closes the interaction, the change includes the additions of also. If another process
+// returns the resulting documents, their record, and the verdict of the rule. The change
+// includes the additions of also. If another process
 // changes the documents first, the turn calls rule and also again with the new documents,
 // and returns the last result. If the documents do not verify, it does not call them, and
 // the verdict is Forged.
@@ -93,14 +93,13 @@ func (in *interactions) turn(
 }
 
 // change returns the change that stores a turn, with signed receipts and audit
-// entries. If the turn closes the interaction, the change includes the additions
-// of also.
+// entries, and the additions of also.
 func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) (broker.Change, error) {
 	if err := t.Sign(in.signer.Load()); err != nil {
 		return broker.Change{}, err
 	}
 	c, err := t.Change()
-	if err != nil || !t.EndsWait || t.Life.State == "" {
+	if err != nil || c.Empty() {
 		return c, err
 	}
 	for _, a := range also {

@@ -59,10 +59,11 @@ type Decider[T any] struct {
 // A Resolver takes part in a decision of a person.
 type Resolver struct {
 	Name string
-	// Also returns additions to the change that stores the decision; see [core.Also].
+	// Also returns additions to the change that stores the decision or the vote; see
+	// [core.Also].
 	Also core.Also
 	// Resolve follows up on the decision once it is stored. The decision is
-	// recorded even if Resolve fails, so the failure is only logged.
+	// recorded even if Resolve fails, so the failure is only logged. It may be nil.
 	Resolve func(context.Context, bridge.Record) error
 	// Again means that Resolve is repeated before a caller gets the response.
 	Again bool
@@ -159,6 +160,9 @@ func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error
 // resolved asks the resolvers after a decision of a person is stored.
 func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) {
 	for _, x := range s.Resolvers {
+		if x.Resolve == nil {
+			continue
+		}
 		if err := x.Resolve(ctx, r); err != nil {
 			log.Warn("decision stored, but not everything that follows is done", "what", x.Name, "id", r.Interaction.ID, "repeated", x.Again, "error", err)
 		}

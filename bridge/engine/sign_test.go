@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -247,8 +246,7 @@ func TestProofRefused(t *testing.T) {
 	ana.Counter = was + 2000
 	creds, _ := b.engine.Passkeys.Of(t.Context(), "ana")
 	good := b.signature("ana", secret)
-	creds[0].Revoked = time.Now()
-	if err := passkeys.NewCredentials(b.store.Documents()).RevokePasskey(t.Context(), creds[0]); err != nil {
+	if err := passkeys.NewCredentials(b.store.Documents()).RevokePasskey(t.Context(), creds[0], true); err != nil {
 		t.Fatal(err)
 	}
 	b.refused(id, secret, good, bridge.CodeForbidden, "")
@@ -320,6 +318,32 @@ func TestProofOnce(t *testing.T) {
 	b.state(id, bridge.StateApproved)
 	if note, err := b.engine.Passkeys.Sign(t.Context(), secret, signed); err != nil || !strings.Contains(note, "approved once") {
 		t.Errorf("the first signature again: %q, %v", note, err)
+	}
+}
+
+// TestRevokedDuringSign checks that an approval does not count, alone or as one of several,
+// if its key is revoked before the approval is stored.
+func TestRevokedDuringSign(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*setup){"alone": func(*setup) {}, "vote": inPairs} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBureau(t, bridge.AssurancePasskey, change)
+			id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
+			secret := b.asked("ana", id, bridge.DecideOnce)
+			signed := b.signature("ana", secret)
+			b.between = &meddler{Port: b.store, first: func() {
+				keys, err := b.engine.Passkeys.Of(t.Context(), "ana")
+				if err == nil {
+					err = passkeys.NewCredentials(b.store.Documents()).RevokePasskey(t.Context(), keys[0], true)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}}
+			b.reload(b.setup)
+			b.refused(id, secret, signed, bridge.CodeForbidden, "revoked")
+		})
 	}
 }
 

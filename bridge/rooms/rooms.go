@@ -39,6 +39,7 @@ func (h *House) seams() engine.Seams {
 		},
 		Resolvers: []engine.Resolver{
 			{Name: "a denial with a stop stops the session", Also: h.Sessions.Also, Resolve: h.Sessions.Resolve, Again: true, Send: h.Sessions.Send},
+			{Name: "the key that signs an approval is not revoked", Also: h.Passkeys.Also},
 			{Name: "an approval creates its grants", Also: h.Grants.Also, Resolve: h.Grants.Resolve},
 		},
 		Workers: []engine.Worker{

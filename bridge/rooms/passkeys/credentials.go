@@ -89,24 +89,23 @@ func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential, ent
 		return bridge.Errorf(bridge.CodeConflict, "%s has %d passkeys already", c.Person, len(mine)).
 			WithHint("revoke one that is no longer used")
 	}
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) (more broker.Change, err error) {
 		if known {
-			return nil, bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
+			return more, bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
 		}
-		*stored = c
-		return entries, nil
+		*stored, more.Journal = c, entries
+		return more, nil
 	})
 }
 
-// update changes a key with a rule, which also returns the entries of the audit log.
+// update changes a key with a rule, which also returns further parts of the change.
 func (ps *Credentials) update(
-	ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) ([]broker.Entry, error),
+	ctx context.Context, c passkey.Credential, rule func(stored *passkey.Credential, known bool) (broker.Change, error),
 ) error {
 	_, err := passkeyDocs.Update(ctx, ps.db, c.Name(), func(stored *passkey.Credential, d *broker.Doc) (broker.Change, error) {
-		entries, err := rule(stored, d.Exists())
-		return broker.Change{
-			Set: []broker.Member{{Index: passkeyIndex, Name: c.Name(), At: stored.Created}}, Journal: entries, Replicated: true, Urgent: true,
-		}, err
+		more, err := rule(stored, d.Exists())
+		member := broker.Member{Index: passkeyIndex, Name: c.Name(), At: stored.Created}
+		return more.With(broker.Change{Set: []broker.Member{member}, Replicated: true, Urgent: true}), err
 	})
 	return documents.Public(err)
 }
@@ -120,34 +119,63 @@ func same(stored *passkey.Credential, known bool, c passkey.Credential) bool {
 // returned, in one atomic step. It returns CodeForbidden and changes nothing if the key is
 // unknown or revoked, or if the stored counter does not grow.
 func (ps *Credentials) UsePasskey(ctx context.Context, c passkey.Credential) error {
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) (more broker.Change, err error) {
 		switch {
 		case !same(stored, known, c):
-			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: not known for this person")
+			return more, bridge.Errorf(bridge.CodeForbidden, "passkey: not known for this person")
 		case !stored.Valid():
-			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: this passkey was revoked")
+			return more, errRevoked()
 		case !passkey.Grows(stored.Counter, c.Counter):
-			return nil, bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
+			return more, bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
 		}
 		*stored = c
-		return nil, nil
+		return more, nil
 	})
 }
 
-// RevokePasskey stores a key with Revoked set, with entries of the audit log. It
-// returns CodeNotFound for an unknown key, and nil if the key is already revoked.
-func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential, entries ...broker.Entry) error {
-	if c.Valid() {
-		return bridge.Errorf(bridge.CodeInternal, "passkey: the time of the revocation is missing")
+func errRevoked() error {
+	return bridge.Errorf(bridge.CodeForbidden, "passkey: this passkey was revoked")
+}
+
+// unrevoked returns the condition that a key is valid. It returns CodeForbidden if it
+// is not.
+func (ps *Credentials) unrevoked(ctx context.Context, name string) (broker.Change, error) {
+	c, d, err := passkeyDocs.Get(ctx, ps.db, name)
+	if err == nil && !(d.Exists() && c.Valid()) {
+		err = errRevoked()
 	}
-	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) ([]broker.Entry, error) {
+	return broker.Change{If: []broker.Version{d.At()}}, err
+}
+
+// RevokePasskey revokes a key, with entries of the audit log. It returns CodeNotFound for an
+// unknown key, and nil if the key is already revoked. Unless last is true, it returns
+// CodeForbidden for the last valid key of its person.
+func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential, last bool, entries ...broker.Entry) error {
+	return ps.update(ctx, c, func(stored *passkey.Credential, known bool) (more broker.Change, err error) {
 		switch {
 		case !same(stored, known, c):
-			return nil, bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
+			return more, bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
 		case !stored.Valid():
-			return nil, nil // the key is stored again, so that the replicas confirm it
+			return more, nil // it is stored again, so that the replicas confirm it
+		case !last:
+			more, err = ps.other(ctx, c)
 		}
-		*stored = c
-		return entries, nil
+		stored.Revoked, more.Journal = now(), entries
+		return more, err
 	})
+}
+
+// other returns the condition that the person of a key has another valid key. It returns
+// CodeForbidden if there is none.
+func (ps *Credentials) other(ctx context.Context, c passkey.Credential) (broker.Change, error) {
+	mine, err := ps.Passkeys(ctx, c.Person)
+	if err != nil {
+		return broker.Change{}, err
+	}
+	n := slices.IndexFunc(mine, func(o passkey.Credential) bool { return o.Valid() && !bytes.Equal(o.ID, c.ID) })
+	if n < 0 {
+		return broker.Change{}, bridge.Errorf(bridge.CodeForbidden, "this is the last passkey of %s, so only an administrator can revoke it", c.Person).
+			WithHint("add another passkey first, or ask an administrator")
+	}
+	return ps.unrevoked(ctx, mine[n].Name())
 }

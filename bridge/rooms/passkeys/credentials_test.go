@@ -58,9 +58,9 @@ func TestPasskeys(t *testing.T) {
 		if all.Wait(); won.Load() != 1 {
 			t.Errorf("one counter was used %d times", won.Load())
 		}
-		key.Revoked = now
-		wants("revoke", b.RevokePasskey(ctx, key), "")
-		wants("revoke again", b.RevokePasskey(ctx, key), "")
+		wants("revoke the last key", b.RevokePasskey(ctx, key, false), bridge.CodeForbidden)
+		wants("revoke", b.RevokePasskey(ctx, key, true), "")
+		wants("revoke again", b.RevokePasskey(ctx, key, false), "")
 		wants("use a revoked key", b.UsePasskey(ctx, at(6)), bridge.CodeForbidden)
 		wants("add a revoked key", b.AddPasskey(ctx, at(7)), bridge.CodeConflict)
 		for n := range passkey.MaxKeys + 1 {
@@ -103,10 +103,43 @@ func TestRevocationConfirmed(t *testing.T) {
 	key := passkey.Credential{ID: []byte("1"), PublicKey: []byte("k"), Person: "ana", Created: time.Now()}
 	stored.NoError(t, passkeys.NewCredentials(db).AddPasskey(ctx, key))
 	db.Store = lagging{db.Store}
-	key.Revoked = time.Now()
 	for range 2 {
-		if err := passkeys.NewCredentials(db).RevokePasskey(ctx, key); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		if err := passkeys.NewCredentials(db).RevokePasskey(ctx, key, true); bridge.ErrorCode(err) != bridge.CodeUnavailable {
 			t.Error(err)
 		}
+	}
+}
+
+// meanwhile is a database in which something happens right before the next change.
+type meanwhile struct {
+	broker.Store
+	first func()
+}
+
+func (m *meanwhile) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	if f := m.first; f != nil {
+		m.first = nil
+		f()
+	}
+	return m.Store.Do(ctx, c)
+}
+
+// TestLastPasskey checks that a person who revokes two keys at the same time keeps one.
+func TestLastPasskey(t *testing.T) {
+	t.Parallel()
+	db, ctx := stored.InMemory(t, nil, nil).Documents(), t.Context()
+	b := passkeys.NewCredentials(db)
+	first := passkey.Credential{ID: []byte("1"), PublicKey: []byte("k"), Person: "ana", Created: time.Now()}
+	second := first
+	second.ID = []byte("2")
+	for _, c := range []passkey.Credential{first, second} {
+		stored.NoError(t, b.AddPasskey(ctx, c))
+	}
+	db.Store = &meanwhile{db.Store, func() { stored.NoError(t, b.RevokePasskey(ctx, second, false)) }}
+	if err := passkeys.NewCredentials(db).RevokePasskey(ctx, first, false); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Error(err)
+	}
+	if got := stored.Must[map[string]int](t)(passkeys.Enrolled(ctx, db)); got["ana"] != 1 {
+		t.Errorf("ana has %d keys", got["ana"])
 	}
 }

@@ -207,23 +207,13 @@ func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
 		return bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", id, person).
 			WithHint("nod passkey list prints the IDs")
 	}
-	c := all[n]
-	if !c.Valid() {
-		return ps.store.RevokePasskey(ctx, c)
-	}
-	others := slices.ContainsFunc(all, func(o passkey.Credential) bool { return o.Valid() && !bytes.Equal(o.ID, c.ID) })
-	if !others && !ps.Administers(by) {
-		return bridge.Errorf(bridge.CodeForbidden, "this is the last passkey of %s, so only an administrator can revoke it", person).
-			WithHint("add another passkey first, or ask an administrator")
-	}
-	c.Revoked = now()
 	entry, err := ps.entry(bridge.PasskeyChange{
-		Action: "revoked", Person: person, Credential: c.Name(), Label: c.Label, By: by,
+		Action: "revoked", Person: person, Credential: all[n].Name(), Label: all[n].Label, By: by,
 	})
 	if err != nil {
 		return err
 	}
-	return ps.store.RevokePasskey(ctx, c, entry)
+	return ps.store.RevokePasskey(ctx, all[n], ps.Administers(by), entry)
 }
 
 // Keys returns the public keys of all people, for checks offline.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/people"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/bridge/words"
+	"github.com/nodbridge/nod/broker"
 )
 
 // SignPage is the content of the page of a ticket.
@@ -222,6 +224,24 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 		return "", bridge.Errorf(bridge.CodeConflict, "%s", words.VotedBefore)
 	}
 	return words.Recorded(got), nil
+}
+
+// Also makes it a condition of a signed approval that the key which signed it is not
+// revoked.
+func (ps *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
+	var by *bridge.Assertion
+	switch votes := r.Votes; {
+	case r.State != bridge.StatePending && r.State != bridge.StateApproved:
+	case r.Response != nil && r.Response.Assertion != nil:
+		by = r.Response.Assertion
+	case len(votes) > 0: // the newest one
+		by = votes[len(votes)-1].Assertion
+	}
+	if by == nil {
+		return broker.Change{}, nil
+	}
+	c, err := ps.store.unrevoked(ctx, by.Credential)
+	return c, documents.Public(err)
 }
 
 func errTicket() error {
