@@ -30,7 +30,7 @@ func (in *interactions) Resolve(ctx context.Context, s life.Resolution, also ...
 func refusal(id bridge.ID, v life.Verdict) error {
 	switch v {
 	case life.Changed:
-		return bridge.Errorf(bridge.CodeConflict, "interaction %s was amended in the meantime", id).WithHint("read it again")
+		return bridge.Errorf(bridge.CodeConflict, "interaction %s has changed in the meantime", id).WithHint("read it again")
 	case life.Unproven:
 		return bridge.Errorf(bridge.CodeForbidden, "interaction %s requires a proof of the person who approves", id).
 			WithHint("approve it in chat or in the console, and use the link that you get")

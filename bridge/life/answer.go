@@ -16,6 +16,9 @@ type Resolution struct {
 	// the stored value has changed, the resolution fails with CodeConflict. If
 	// Expect is nil, there is no check.
 	Expect *int
+	// Awaited means that the resolution fails with CodeConflict if the request was
+	// deferred, because its agent no longer waits.
+	Awaited bool
 	// Receipt is the receipt of a decision that a failover lost and that is now
 	// recorded again. It is empty for a new decision, which gets a new receipt.
 	Receipt string

@@ -188,3 +188,27 @@ func TestGuardedCards(t *testing.T) {
 		}
 	}
 }
+
+// TestAwaited checks that a settlement that counts only while the agent waits does not
+// close a deferred interaction, not even one that is deferred in the same turn.
+func TestAwaited(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	for name, c := range map[string]struct {
+		deferred bool
+		at       time.Duration
+		want     life.Verdict
+	}{
+		"waiting":                  {false, time.Second, life.Won},
+		"deferred":                 {true, time.Second, life.Changed},
+		"deferred by its deadline": {false, time.Minute, life.Changed},
+	} {
+		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindAsk, OnTimeout: bridge.OnTimeoutPending}}
+		i.Schedule, i.Hold = bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}, bridge.Duration(time.Hour)
+		turn := opened(t, bridge.Opening{Interaction: i, Queued: c.deferred}, now).Begin(now.Add(c.at), retention)
+		got := turn.Resolve(life.Resolution{Response: expired(), Awaited: true})
+		if got != c.want || turn.Life.Queued.IsZero() != (c.want == life.Won) || (turn.Life.State == "") != (c.want == life.Changed) {
+			t.Errorf("%s: %s, %q", name, got, turn.Life.State)
+		}
+	}
+}

@@ -19,7 +19,7 @@ const (
 	Kept    Verdict = "kept"    // there is nothing to change
 	Won     Verdict = "won"     // this attempt, or an earlier one with its nonce, resolved it
 	Final   Verdict = "final"   // someone resolved it before, or its deadline has passed
-	Changed Verdict = "changed" // it was amended, or a part was sent, since the caller read it
+	Changed Verdict = "changed" // it was amended or deferred, or a part was sent, since the caller read it
 	Taken   Verdict = "taken"   // another caller has the answer
 	// Unproven means that the approval lacks the assurance that the request requires.
 	Unproven Verdict = "unproven"
@@ -39,7 +39,7 @@ func (t *Turn) Resolve(s Resolution) Verdict {
 	if !inTime {
 		return Final
 	}
-	if s.Expect != nil && *s.Expect != t.Life.Amended {
+	if s.Expect != nil && *s.Expect != t.Life.Amended || s.Awaited && !t.Life.Queued.IsZero() {
 		return Changed
 	}
 	if t.Body.Unassured(s.Response) {

@@ -90,7 +90,7 @@ func (e *Room) Step(ctx context.Context, j core.Job) error {
 		return e.wait(ctx, j, r, wait)
 	}
 	if s.GiveUp != "" {
-		_, _, err = e.records.Resolve(ctx, life.Resolution{ID: i.ID, Nonce: "give up", Expect: &r.Amended, Response: bridge.Response{
+		_, _, err = e.records.Resolve(ctx, life.Resolution{ID: i.ID, Nonce: "give up", Expect: &r.Amended, Awaited: true, Response: bridge.Response{
 			State: s.GiveUp, Reason: "no one answered, and the escalation policy ended", Annotations: map[string]bridge.Annotation{}, At: now.UTC().Truncate(time.Millisecond), Digest: i.Digest,
 		}})
 	} else {

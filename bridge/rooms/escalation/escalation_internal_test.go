@@ -218,27 +218,40 @@ func (c *conflicting) Mark(ctx context.Context, id bridge.ID, m life.Mark) (brid
 	return c.Interactions.Mark(ctx, id, m)
 }
 
-// amending is records that someone else amends after each load.
-type amending struct{ core.Interactions }
+// changing is records that someone else changes after each load.
+type changing struct {
+	core.Interactions
+	with func(bridge.Record) life.Mark
+}
 
-func (a amending) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
-	r, err := a.Interactions.Load(ctx, id)
+func (c changing) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	r, err := c.Interactions.Load(ctx, id)
 	if err == nil {
-		_, err = a.Mark(ctx, id, life.Mark{Amended: &life.Amendment{Expect: r.Amended, Interaction: r.Interaction}})
+		_, err = c.Mark(ctx, id, c.with(r))
 	}
 	return r, err
 }
 
-// TestAmendedBeforeGivingUp checks that a step does not close a request that has changed
+// TestChangedBeforeGivingUp checks that a step does not close a request that has changed
 // since it was read, because the step may no longer be one of its steps.
-func TestAmendedBeforeGivingUp(t *testing.T) {
+func TestChangedBeforeGivingUp(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	o.room.records = amending{o.store}
-	r := o.climb(fake.Question("Ship it?"), bridge.Step{GiveUp: bridge.StateDenied})
-	o.outcomes("step retry in 250ms, not counted")
-	if r.State != bridge.StatePending {
-		t.Errorf("it is %s", r.State)
+	for name, with := range map[string]func(bridge.Record) life.Mark{
+		"amended": func(r bridge.Record) life.Mark {
+			return life.Mark{Amended: &life.Amendment{Expect: r.Amended, Interaction: r.Interaction}}
+		},
+		"deferred": func(bridge.Record) life.Mark { return life.Mark{Queued: time.Hour} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.room.records = changing{o.store, with}
+			r := o.climb(fake.Question("Ship it?"), bridge.Step{GiveUp: bridge.StateDenied})
+			o.outcomes("step retry in 250ms, not counted")
+			if r.State != bridge.StatePending {
+				t.Errorf("it is %s", r.State)
+			}
+		})
 	}
 }
 

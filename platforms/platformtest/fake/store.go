@@ -263,8 +263,8 @@ func (f *Store) Resolve(_ context.Context, s life.Resolution, _ ...core.Also) (b
 	if f.Refuses != nil || r.State.Final() {
 		return r, false, f.Refuses
 	}
-	if s.Expect != nil && *s.Expect != r.Amended {
-		return r, false, bridge.Errorf(bridge.CodeConflict, "it was amended")
+	if s.Expect != nil && *s.Expect != r.Amended || s.Awaited && !r.Queued.IsZero() {
+		return r, false, bridge.Errorf(bridge.CodeConflict, "it has changed")
 	}
 	r.State, r.Response = s.Response.State, &s.Response
 	f.Records[s.ID] = r
