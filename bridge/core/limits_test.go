@@ -7,6 +7,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -63,7 +64,17 @@ func TestMaxPending(t *testing.T) {
 		if _, _, err := s.Open(ctx, bounded("", nil)); bridge.ErrorCode(err) != bridge.CodeRateLimited {
 			t.Errorf("one too many: %v", err)
 		}
-		approve(t, s, next.Interaction.ID)
+		gone, err := s.Documents().Get(ctx, life.Key(next.Interaction.ID))
+		noError(t, err)
+		must[broker.Done](t)(s.Documents().Do(ctx, broker.Change{Drop: []broker.Version{gone[0].At()}}))
+		last := bounded("", nil)
+		if _, created, err := s.Open(ctx, last); err != nil || !created {
+			t.Errorf("after the documents of one were lost: created %v, %v", created, err)
+		}
+		if _, _, err := s.Open(ctx, bounded("", nil)); bridge.ErrorCode(err) != bridge.CodeRateLimited {
+			t.Errorf("one too many after that: %v", err)
+		}
+		approve(t, s, last.Interaction.ID)
 		if _, created, err := s.Open(ctx, bounded("", nil)); err != nil || !created {
 			t.Errorf("after one was answered: created %v, %v", created, err)
 		}

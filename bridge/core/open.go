@@ -69,8 +69,11 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 			rec = *in.Record(&out.Turn.Docs)
 			err = in.db.Confirm(ctx, out.Turn.LifeDoc.At())
 		} else {
-			var done broker.Done
-			if done, err = in.db.Do(ctx, c); err != nil {
+			done, err := in.db.Do(ctx, c)
+			if errors.As(err, new(broker.Full)) && in.uncount(ctx, o.Interaction.Agent) {
+				done, err = in.db.Do(ctx, c)
+			}
+			if err != nil {
 				return rejected(&o, relied, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
@@ -81,6 +84,38 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 		return err
 	})
 	return rec, created, documents.Public(err)
+}
+
+// uncountMost is the number of requests that uncount examines.
+const uncountMost = 64
+
+// uncount removes requests from the pending ones of an agent whose documents say that
+// they are over, or no longer exist, and reports whether there were any. It examines
+// random ones, so that repeated calls find all.
+func (in *interactions) uncount(ctx context.Context, agent string) bool {
+	index := life.PendingIndex(agent)
+	ids, err := in.db.Sample(ctx, index, uncountMost)
+	keys := make([]broker.Key, len(ids))
+	for n, id := range ids {
+		keys[n] = life.Key(bridge.ID(id))
+	}
+	var docs []broker.Doc
+	if err == nil {
+		docs, err = in.db.Get(ctx, keys...)
+	}
+	c := broker.Change{Urgent: true}
+	for n, d := range docs {
+		if l, unread := life.Decode(d); unread == nil && (!d.Exists() || l.State != "") {
+			c.If, c.Unset = append(c.If, d.At()), append(c.Unset, broker.Member{Index: index, Name: ids[n]})
+		}
+	}
+	if err == nil && !c.Empty() {
+		_, err = in.db.Do(ctx, c)
+	}
+	if err != nil {
+		in.log.Warn("pending requests of an agent not counted again", "agent", agent, "error", err)
+	}
+	return err == nil && !c.Empty()
 }
 
 // rejected returns the reason why an opening was not stored. It returns a
