@@ -85,3 +85,21 @@ func TestNotes(t *testing.T) {
 		}
 	})
 }
+
+// TestUnclaim checks that the caller of a claim can undo it after its context has ended.
+func TestUnclaim(t *testing.T) {
+	t.Parallel()
+	notes := documents.NewNotes(stored.InMemory(t, nil, nil).Documents())
+	ctx, cancel := context.WithCancel(t.Context())
+	claim := func(want bool) {
+		t.Helper()
+		if first := stored.Must[bool](t)(notes.Claim(t.Context(), "k", time.Minute)); first != want {
+			t.Errorf("the caller is the first: %v", first)
+		}
+	}
+	claim(true)
+	claim(false)
+	cancel()
+	stored.NoError(t, notes.Unclaim(ctx, "k"))
+	claim(true)
+}

@@ -78,6 +78,17 @@ func (ns Notes) Claim(ctx context.Context, key string, ttl time.Duration) (bool,
 	return err == nil && kept == mark, err
 }
 
+// unclaimTime limits the time to undo a claim.
+const unclaimTime = 5 * time.Second
+
+// Unclaim undoes a claim, so that the next caller is the first one again. It works even
+// if ctx has ended, because what was claimed usually fails for that reason.
+func (ns Notes) Unclaim(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unclaimTime)
+	defer cancel()
+	return ns.DropNote(ctx, key)
+}
+
 // SetNote stores a value and replaces an earlier value of the key.
 func (ns Notes) SetNote(ctx context.Context, key, value string, ttl time.Duration) error {
 	_, err := noteDocs.Update(ctx, ns.db, key, func(n *note, d *broker.Doc) (broker.Change, error) {

@@ -176,3 +176,30 @@ func TestReplyToChanged(t *testing.T) {
 	refused("closed elsewhere", "ana", id, bridge.CodeConflict)
 	w.state(id, bridge.StateDenied)
 }
+
+// TestRanAgain checks that the report of a call that ran has its effect when it is
+// repeated, after the database failed at the first one.
+func TestRanAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	i := w.open(agentCI, shell("make x")).Interaction
+	if err := w.engine.Expect(t.Context(), i, "call"); err != nil {
+		t.Fatal(err)
+	}
+	ran := func() error {
+		return w.engine.Ran(t.Context(), i.Agent, i.Session, []string{"call"}, func(bridge.Record) string { return "it ran" })
+	}
+	w.between = stopped{w.store}
+	w.reload(w.setup)
+	if err := ran(); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+		t.Fatal(err)
+	}
+	w.between = nil
+	w.reload(w.setup)
+	for range 2 {
+		if err := ran(); err != nil {
+			t.Fatal(err)
+		}
+		w.state(i.ID, bridge.StateCancelled)
+	}
+}

@@ -114,7 +114,7 @@ func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) 
 	text := words.Closed(l.reader.redactor.Record(r))
 	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
 	if err != nil {
-		if derr := l.notes.DropNote(ctx, key); derr != nil {
+		if derr := l.notes.Unclaim(ctx, key); derr != nil {
 			l.log.Warn("reply with the outcome will not be retried", "id", i.ID, "error", derr)
 		}
 	}

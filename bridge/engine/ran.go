@@ -54,26 +54,31 @@ func (rn *runs) ran(ctx context.Context, agent, session, name string, how func(b
 	if err != nil || id == "" {
 		return false, err
 	}
-	if err := rn.notes.DropNote(ctx, key); err != nil {
-		return true, err
+	if err := rn.record(ctx, agent, session, bridge.ID(id), how); err != nil {
+		return true, err // a repeated report finds the note again
 	}
-	r, err := rn.records.Load(ctx, bridge.ID(id))
+	return true, rn.notes.DropNote(ctx, key)
+}
+
+// record records that the call of a request ran. It is safe to repeat.
+func (rn *runs) record(ctx context.Context, agent, session string, id bridge.ID, how func(bridge.Record) string) error {
+	r, err := rn.records.Load(ctx, id)
 	switch {
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
-		return true, nil
+		return nil
 	case err != nil:
-		return true, err
+		return err
 	case r.Interaction.Agent != agent || r.Interaction.Session != session:
-		return true, nil
+		return nil
 	}
 	done := bridge.Completion{Ran: how(r)}
 	switch {
 	case !r.Over():
-		_, err = rn.withdrawals.cancel(ctx, r.Interaction.ID, done.Ran)
-		return true, err
+		_, err = rn.withdrawals.cancel(ctx, id, done.Ran)
+		return err
 	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
-		return true, nil // the card already shows it
+		return nil // the card already shows it
 	}
-	_, err = rn.records.Mark(ctx, r.Interaction.ID, life.Mark{Completed: &done})
-	return true, err
+	_, err = rn.records.Mark(ctx, id, life.Mark{Completed: &done})
+	return err
 }

@@ -256,7 +256,7 @@ func (e *Room) remind(ctx context.Context, j core.Job) error {
 	began := time.Now()
 	err = poster.Remind(ctx, r.Interaction.Destinations[m.Destination], ref, m)
 	if err != nil && key != "" {
-		err = errors.Join(err, e.notes.DropNote(ctx, key))
+		err = errors.Join(err, e.notes.Unclaim(ctx, key))
 	}
 	e.watcher.Did(j, p.Name(), r, began, err)
 	return err

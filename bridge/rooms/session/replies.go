@@ -211,8 +211,8 @@ func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Ve
 		Ref: m.record.Messages[m.destination], Inputs: map[int]bridge.Input{0: {Text: s.Text}},
 	})
 	if err != nil {
-		// even if ctx has ended, because the platform delivers the reply again
-		if derr := l.notes.DropNote(context.WithoutCancel(ctx), key); derr != nil {
+		// the platform delivers the reply again
+		if derr := l.notes.Unclaim(ctx, key); derr != nil {
 			l.log.Warn("reply cannot be repeated", "id", m.record.Interaction.ID, "error", derr)
 		}
 	}
