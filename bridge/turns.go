@@ -46,7 +46,9 @@ func AskAgain(delay time.Duration) time.Duration {
 // Call is a call that is subject to rate limits.
 type Call struct {
 	Platform string // configured name of the platform
-	Key      string // identifies the call when it asks again
+	// Key identifies the call when it asks again. A call without a key is a new
+	// one each time.
+	Key string
 	// Class is the priority among posts; lower classes go first. Calls of the
 	// same class go in the order in which they asked.
 	Class int

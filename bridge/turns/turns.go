@@ -6,7 +6,9 @@
 package turns
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -41,7 +43,7 @@ func New(db documents.DB) *Turns { return &Turns{db: db} }
 
 // Turn implements bridge.Turns.
 func (t *Turns) Turn(ctx context.Context, c bridge.Call) (wait time.Duration, err error) {
-	c.Key = short(c.Key)
+	c.Key = short(cmp.Or(c.Key, rand.Text())) // a call without a key has a place of its own
 	err = t.change(ctx, c, func(all []*limit) { wait = time.Duration(take(c, all)) * time.Millisecond })
 	return wait, err
 }

@@ -39,6 +39,7 @@ func TestTurns(t *testing.T) {
 		"many channels":   manyChannels,
 		"calls that left": callsThatLeft,
 		"long line":       longLine,
+		"no keys":         noKeys,
 		"hold":            hold,
 		"random":          anyCalls,
 	} {
@@ -292,6 +293,16 @@ func longLine(p *pace) {
 	}
 	if p.store.most > 32<<10 {
 		p.Errorf("the document had %d bytes", p.store.most)
+	}
+}
+
+// noKeys checks that calls without a key do not share a place.
+func noKeys(p *pace) {
+	limits := []bridge.Limit{{Line: "C", Calls: 1, Period: time.Minute}}
+	for n := range 3 {
+		if got, want := p.ask(bridge.Call{Limits: limits}), time.Duration(n)*time.Minute; got < want || got > want+time.Second {
+			p.Errorf("call %d waits %s, want %s", n, got, want)
+		}
 	}
 }
 

@@ -234,7 +234,7 @@ type AuditTrim struct {
 }
 
 // TrimAudit removes the entries and seals up to an entry, unless the journal has been
-// trimmed by another caller in the meantime.
+// trimmed by another caller in the meantime. A repeat completes an earlier attempt.
 func (au *Entries) TrimAudit(ctx context.Context, t AuditTrim) error {
 	ids, err := au.seals(ctx)
 	if err != nil {
@@ -242,6 +242,9 @@ func (au *Entries) TrimAudit(ctx context.Context, t AuditTrim) error {
 	}
 	trimmed := false
 	_, err = headDocs.Update(ctx, au.db, headName, func(h *head, _ *broker.Doc) (broker.Change, error) {
+		if trimmed = h.Trimmed == t.Token; trimmed {
+			return broker.Change{}, broker.ErrUnchanged
+		}
 		if trimmed = h.Trimmed == t.After && slices.Contains(ids, t.Entry); !trimmed {
 			return broker.Change{}, broker.ErrUnchanged
 		}

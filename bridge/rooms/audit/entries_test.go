@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -209,6 +210,41 @@ func TestSeals(t *testing.T) {
 			t.Errorf("the seals are %v", seals)
 		}
 		if rest := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(ctx, "", 10)); len(rest) != 1 || rest[0].Entry != entries[2].Entry {
+			t.Errorf("the trimmed journal has %+v", rest)
+		}
+	})
+}
+
+// deaf is a database whose reply to the next change is lost.
+type deaf struct {
+	broker.Store
+	lost bool
+}
+
+func (d *deaf) Do(ctx context.Context, c broker.Change) (broker.Done, error) {
+	done, err := d.Store.Do(ctx, c)
+	if err == nil && !d.lost {
+		d.lost, err = true, bridge.Errorf(bridge.CodeUnavailable, "the reply was lost")
+	}
+	return done, err
+}
+
+// TestTrimAgain checks that a trim whose reply was lost is completed when it is repeated.
+func TestTrimAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, daemon opener) {
+		b := daemon("n")
+		entries := auditEntries(t, b)
+		stored.NoError(t, b.PutSeal(t.Context(), audit.NewSeal{Token: "a", Entry: entries[0].Entry}))
+		db := b.Documents()
+		db.Store = &deaf{Store: db.Store}
+		log, trim := audit.NewEntries(db, 0), audit.AuditTrim{Token: "t", Entry: entries[0].Entry}
+		for _, want := range []bridge.Code{bridge.CodeUnavailable, "", ""} {
+			if err := log.TrimAudit(t.Context(), trim); bridge.ErrorCode(err) != want {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		if rest := stored.Must[[]bridge.AuditEntry](t)(b.AuditEntries(t.Context(), "", 10)); len(rest) != len(entries)-1 {
 			t.Errorf("the trimmed journal has %+v", rest)
 		}
 	})
