@@ -205,7 +205,7 @@ func TestAwaited(t *testing.T) {
 	} {
 		i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindAsk, OnTimeout: bridge.OnTimeoutPending}}
 		i.Schedule, i.Hold = bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}, bridge.Duration(time.Hour)
-		turn := opened(t, bridge.Opening{Interaction: i, Queued: c.deferred}, now).Begin(now.Add(c.at), retention)
+		turn := opened(t, life.Opening{Interaction: i, Queued: c.deferred}, now).Begin(now.Add(c.at), retention)
 		got := turn.Resolve(life.Resolution{Response: expired(), Awaited: true})
 		if got != c.want || turn.Life.Queued.IsZero() != (c.want == life.Won) || (turn.Life.State == "") != (c.want == life.Changed) {
 			t.Errorf("%s: %s, %q", name, got, turn.Life.State)
