@@ -53,7 +53,7 @@ func TestQuorum(t *testing.T) {
 	})
 }
 
-// TestVoteNarrowed checks that a person can replace an approval by one with a narrower scope.
+// TestVoteNarrowed checks that a person can replace an approval with one of a narrower scope.
 func TestVoteNarrowed(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {

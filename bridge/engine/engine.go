@@ -130,8 +130,8 @@ func (e *Engine) Get(ctx context.Context, id bridge.ID) (bridge.Record, error) {
 	return e.reader.get(ctx, id)
 }
 
-// Also returns what the resolvers add to the change that closes a request. A room that
-// approves a request without a person adds the same.
+// Also returns the additions of the resolvers to the change that closes a request. A room
+// that approves a request without a person adds them, too.
 func (e *Engine) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
 	return e.seams.also(ctx, r)
 }

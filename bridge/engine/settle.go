@@ -18,7 +18,7 @@ const concludeTries = 5
 // current config allows it. Otherwise nothing is approved, and it returns the
 // reply to the person. The record is the one that the person saw. The decision is
 // stored only if the request was not amended since the checks read it. Otherwise,
-// all checks start again, so a check never relies on another state than the others.
+// all checks start again, so all checks rely on the same state.
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (got bridge.Record, result core.BallotResult, refusal *bridge.Verdict, err error) {

@@ -15,7 +15,7 @@ func (h *House) seams() engine.Seams {
 	return engine.Seams{
 		Openers: []engine.Opener{
 			{Name: "the webhooks that get the outcome are noted", Open: h.webhooks.Open},
-			{Name: "the policy, or the settings of the agent, may decide", Open: h.Openings.Ruled},
+			{Name: "the ruling of the policy, or the settings of the agent, may answer it", Open: h.Openings.Ruled},
 			{Name: "a grant may cover it", Open: h.Grants.Open},
 			{Name: "people can be reached", Open: h.Openings.Reached},
 			{Name: "a request of a stopped session is refused, unless it is denied anyway", Open: h.Sessions.Open, Always: true},

@@ -156,7 +156,7 @@ func (ps *Credentials) RevokePasskey(ctx context.Context, c passkey.Credential, 
 		case !same(stored, known, c):
 			return more, bridge.Errorf(bridge.CodeNotFound, "passkey %s of %s not found", c.Name(), c.Person)
 		case !stored.Valid():
-			return more, nil // it is stored again, so that the replicas confirm it
+			return more, nil // the key is stored again, so that the replicas confirm it
 		case !last:
 			more, err = ps.other(ctx, c)
 		}

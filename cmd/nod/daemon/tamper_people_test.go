@@ -57,9 +57,7 @@ func passkeyScene(x rig.Intruder) scene {
 	return scene{
 		id: mine.Name(), other: x.Stored("passkey", other.Name()), forge: [2]string{`"person":"ana`, `"person":"bo`},
 		next: func() {
-			revoked := mine
-			revoked.Revoked = time.Now().UTC()
-			must(x, store.RevokePasskey(x.Ctx, revoked))
+			must(x, store.RevokePasskey(x.Ctx, mine, true))
 		},
 		says: func() string {
 			err := store.UsePasskey(x.Ctx, mine)
