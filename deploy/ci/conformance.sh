@@ -43,10 +43,18 @@ if [ ! -s "$record" ]; then
 fi
 # Debian has the libraries of Python, for its own Python.
 sh "$root/deploy/ci/needs.sh" python
+sh "$root/deploy/ci/needs.sh" errbot
 for python in /usr/bin/python3 python3; do
   [ -n "${PYTHON_CLIENTS:-}" ] || ! "$python" -c 'import discord, apprise' 2>/dev/null || export PYTHON_CLIENTS="$python"
+  [ -n "${PYTHON_ERRBOT:-}" ] || ! "$python" -c 'import errbot, telegram' 2>/dev/null || export PYTHON_ERRBOT="$python"
 done
 [ -n "${PYTHON_CLIENTS:-}" ] || missing "discord.py and apprise"
+if [ -z "${PYTHON_ERRBOT:-}" ]; then
+  missing "errbot and python-telegram-bot"
+elif ! "$PYTHON_ERRBOT" -c 'from telegram import ParseMode' 2>/dev/null; then
+  echo "conformance: errbot cannot use this system's python-telegram-bot, which is 20 or newer; skipping its test" >&2
+  unset PYTHON_ERRBOT
+fi
 # The validators also check what the sandbox answers to the bots.
 (cd "$own" && NOD_SANDBOX_RECORD="$bin/clients.jsonl" npm run --silent clients)
 unset NOD_SANDBOX_RECORD

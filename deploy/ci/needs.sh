@@ -5,7 +5,9 @@
 #   browser   Chromium, in which tests use the pages. Where it cannot be installed,
 #             these tests are skipped, except in CI.
 #   python    discord.py and apprise, which use the sandbox in make conformance.
-#             They are skipped in the same way.
+#             Their tests are skipped in the same way.
+#   errbot    errbot with its library for Telegram, which uses the sandbox too. Its
+#             test is skipped in the same way.
 set -eu
 
 as_root() {
@@ -42,11 +44,12 @@ install() {
   fi
 }
 
-what=${1:?redis, browser or python}
+what=${1:?redis, browser, python or errbot}
 case "$what" in
   redis) programs="redis-server" apt=redis-server dnf=redis dnf_else=valkey other=redis ;;
   browser) programs="chromium chromium-browser google-chrome chrome" apt=chromium dnf=chromium dnf_else=chromium other=chromium ;;
   python) programs="apprise" apt="python3-discord apprise" dnf=apprise dnf_else=python3-apprise other=apprise ;;
+  errbot) programs="errbot" apt="errbot python3-python-telegram-bot" dnf=errbot dnf_else=python3-errbot other=errbot ;;
   *) echo "$0: unknown: $what" >&2; exit 2 ;;
 esac
 # shellcheck disable=SC2086 # the names are several words
