@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		"other origin":         {func(a *passkeytest.Authenticator) { a.Origin = "https://evil.example.com" }, "another origin"},
 		"http":                 {func(a *passkeytest.Authenticator) { a.Origin = "http://nod.example.com" }, "another origin"},
 		"other port":           {func(a *passkeytest.Authenticator) { a.Origin += ":8443" }, "another origin"},
-		"other site":           {func(a *passkeytest.Authenticator) { a.RPID = "example.com" }, "another site"},
+		"other site":           {func(a *passkeytest.Authenticator) { a.RPID = "example.com" }, "signed for a site other than"},
 		"other type":           {func(a *passkeytest.Authenticator) { a.Type = "webauthn.create" }, "another purpose"},
 		"in a frame":           {func(a *passkeytest.Authenticator) { a.Cross = true }, "inside the page"},
 		"counter back":         {func(a *passkeytest.Authenticator) { a.Counter, a.Step = 4, 0 }, "counter"},
