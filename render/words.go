@@ -47,7 +47,7 @@ const (
 	NoteWaiting     = "⏳ nod is sending the full text. The buttons appear here once all of it has arrived."
 	LabelOtherField = "Something else"
 	TitleAnswer     = "Your answer"
-	LabelHandOver   = "➡️ Hand over to "
+	LabelDelegate   = "➡️ Delegate to "
 	LabelRead       = "Show full text…"
 	TitleRead       = "Full text"
 	LabelReview     = "Review…"
@@ -270,7 +270,7 @@ func Delegates(v bridge.View) []Extra {
 	var out []Extra
 	for n, name := range v.Record.Interaction.HandOver {
 		if !strings.HasPrefix(name, bridge.GroupMark) {
-			out = append(out, Extra{Line(LabelHandOver + v.Record.Interaction.NameOf(name)), v.Token(bridge.ActionHandOver, 0, n)})
+			out = append(out, Extra{Line(LabelDelegate + v.Record.Interaction.NameOf(name)), v.Token(bridge.ActionHandOver, 0, n)})
 		}
 	}
 	return out

@@ -91,7 +91,7 @@ func TestChangedWhileDelegating(t *testing.T) {
 	}
 }
 
-// handsOver returns a route that can hand over to cy.
+// handsOver returns a route whose requests can be delegated to cy.
 func handsOver(r bridge.Route) bridge.Route {
 	r.HandOver = []string{"cy"}
 	return r
@@ -123,7 +123,7 @@ func TestDelegationAudited(t *testing.T) {
 	w.reload(s)
 	between := &meddler{Port: w.store, first: func() {
 		if v := w.picks("bo", "U-cy", id); v.Kind != bridge.VerdictNoted {
-			t.Errorf("bo hands over: %+v", v)
+			t.Errorf("bo delegates: %+v", v)
 		}
 	}}
 	w.between = between

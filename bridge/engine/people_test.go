@@ -57,13 +57,13 @@ func TestSnoozeAndHandOver(t *testing.T) {
 		t.Errorf("a hand-over to the requester: %+v", v)
 	}
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 5, nil); v.Kind != bridge.VerdictUnknown {
-		t.Errorf("a hand-over to no one: %+v", v)
+		t.Errorf("a delegation to no one: %+v", v)
 	}
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
-		t.Fatalf("hand over: %+v", v)
+		t.Fatalf("delegate: %+v", v)
 	}
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); !strings.Contains(v.Note, "already asked") {
-		t.Errorf("hand over again: %+v", v)
+		t.Errorf("delegate again: %+v", v)
 	}
 	if rec := w.get(id); len(rec.Reminders) != 3 || len(rec.Interaction.Added) != 1 {
 		t.Errorf("cy was mentioned again: %+v", rec.Reminders)
@@ -228,7 +228,7 @@ func TestTimeoutAfterMoreAsked(t *testing.T) {
 	r.OnTimeout, r.Timeout = bridge.OnTimeoutDeny, bridge.Duration(bridge.MinTimeout)
 	id := w.open(agentCI, r).Interaction.ID
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
-		t.Fatalf("hand over: %+v", v)
+		t.Fatalf("delegate: %+v", v)
 	}
 	w.pass(2 * bridge.MinTimeout)
 	w.eventually("it is over", func() bool { return w.get(id).State.Final() })

@@ -32,7 +32,7 @@ func extras(v bridge.View) []discordgo.MessageComponent {
 // cannot limit a select to certain members, so the engine refuses the others.
 func delegate(v bridge.View, people []render.Extra) discordgo.MessageComponent {
 	names := v.Record.Interaction.HandOver
-	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: delegateID, Placeholder: render.LabelHandOver + "…"}
+	menu := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: delegateID, Placeholder: render.LabelDelegate + "…"}
 	if len(people) < len(names) || len(people) > maxSelect {
 		menu.MenuType, menu.CustomID = discordgo.UserSelectMenu, v.Token(bridge.ActionHandOver, 0, bridge.OptionAnyone)
 		return menu

@@ -17,7 +17,7 @@ var (
 	actions = map[bridge.Action]string{
 		bridge.ActionChoose: "choose", bridge.ActionToggle: "toggle", bridge.ActionPick: "pick", bridge.ActionSubmit: "submit",
 		bridge.ActionInput: "open", bridge.ActionStep: "step", bridge.ActionPage: "page", bridge.ActionDecline: "decline",
-		bridge.ActionSnooze: "snooze", bridge.ActionHandOver: "hand over", bridge.ActionMore: "more", bridge.ActionSession: "session",
+		bridge.ActionSnooze: "snooze", bridge.ActionHandOver: "delegate", bridge.ActionMore: "more", bridge.ActionSession: "session",
 	}
 	inputs = map[int]string{
 		bridge.OptionForm: "form", bridge.OptionOther: "other", bridge.OptionReason: "reason", bridge.OptionShown: "shown", bridge.OptionEdit: "edit",

@@ -38,7 +38,7 @@ func extras(v bridge.View, id string) []slack.Block {
 // returns nil if there is no one to delegate to.
 func delegate(v bridge.View) slack.BlockElement {
 	names, people := v.Record.Interaction.HandOver, render.Delegates(v)
-	placeholder := plain(render.LabelHandOver+"…", maxPlaceholder)
+	placeholder := plain(render.LabelDelegate+"…", maxPlaceholder)
 	switch {
 	case len(names) > len(people):
 		e := slack.NewOptionsSelectBlockElement(slack.OptTypeUser, placeholder, anyoneID+v.Token(bridge.ActionHandOver, 0, bridge.OptionAnyone))
@@ -61,9 +61,9 @@ func delegate(v bridge.View) slack.BlockElement {
 // delegation returns a confirmation dialog, because Slack sends a choice in a
 // select at once.
 func delegation() *slack.ConfirmationBlockObject {
-	return slack.NewConfirmationBlockObject(plain("Hand over?", maxConfirmTitle),
+	return slack.NewConfirmationBlockObject(plain("Delegate this request?", maxConfirmTitle),
 		plain("This person is notified and can answer too. You can still answer.", maxConfirmText),
-		plain("Hand over", maxConfirmButton), plain("Cancel", maxConfirmButton))
+		plain("Delegate", maxConfirmButton), plain("Cancel", maxConfirmButton))
 }
 
 // Delegated reads the choice in a select for delegation: the value of an

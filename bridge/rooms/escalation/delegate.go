@@ -48,12 +48,12 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "nod cannot read " + strings.Join(unread, ", ") + " now. Nothing was changed. Try again in a moment."}, nil
 	}
 	if len(routes) == 0 {
-		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can hand over to " + name + ". Nothing was changed."}, nil
+		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: "You are not a responder on a route that can delegate to " + name + ". Nothing was changed."}, nil
 	}
 	if slices.Contains(i.Requesters, to) {
 		return bridge.Verdict{Kind: bridge.VerdictForbidden, Note: name + " requested this or owns the agent, and cannot answer it. Nothing was changed."}, nil
 	}
-	text := bridge.OneLine(a.Who.Display()) + " hands over to " + name + ": " + words.About(a.Record)
+	text := bridge.OneLine(a.Who.Display()) + " delegates to " + name + ": " + words.About(a.Record)
 	already := bridge.Verdict{Kind: bridge.VerdictNoted, Note: name + " was already asked and can answer. Nothing was changed."}
 	if handedOver(i, routes, to) {
 		return already, nil
@@ -84,7 +84,7 @@ func (e *Room) handOver(ctx context.Context, a *engine.Click) (bridge.Verdict, e
 	if done {
 		return already, nil
 	}
-	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Handed over: " + name + " can answer now. " + told + "You can still answer."}, nil
+	return bridge.Verdict{Kind: bridge.VerdictNoted, Note: "Delegated: " + name + " can answer now. " + told + "You can still answer."}, nil
 }
 
 // handedOver reports whether a person was asked by name for a request on each

@@ -196,8 +196,8 @@ func TestSnoozeAndHandOver(t *testing.T) {
 		}
 		r.Told("ana", service, open("Remind me in 1 s"), "nod will remind you ")
 		r.Told("bo", service, r.Press("bo", a.On(service), "Run command"), "may not answer")
-		r.Told("ana", service, open("Hand over to bo"), "Handed over: bo")
-		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana hands over to bo: Run make "+service+"?") == 1 })
+		r.Told("ana", service, open("Delegate to bo"), "Delegated: bo")
+		r.Eventually("bo is told on "+service, func() bool { return messages(r, service, "ana delegates to bo: Run make "+service+"?") == 1 })
 		r.Eventually("ana is reminded on "+service, func() bool { return messages(r, service, "you asked to be reminded: Run make "+service+"?") == 1 })
 		r.Press("bo", a.On(service), "Run command")
 		if rec := a.End(); rec.Response.Actor.Person != "bo" {

@@ -58,7 +58,7 @@ func TestNightOnCall(t *testing.T) {
 	r.Due(life.JobStep, a.Interaction.ID, 0)
 	reads("More people were asked: bo (Slack).")
 	r.Eventually("bo is mentioned", func() bool { return messages(r, "slack", " left to decide (until ") == 1 })
-	handed, _ := r.Open("ana", a.On("slack"), "Hand over to cy")
+	handed, _ := r.Open("ana", a.On("slack"), "Delegate to cy")
 	r.Told("ana", "slack", handed, "nod mentions cy on Slack")
 	reads("cy (Slack)")
 	r.Press("ana", a.On("slack"), "Run command")
