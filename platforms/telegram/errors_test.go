@@ -99,8 +99,8 @@ func TestClosedTopic(t *testing.T) {
 	_, at := w.post(bridge.Destination{Channel: forum, Thread: strconv.Itoa(sandbox.TelegramTopic)}, v)
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm}}, nil)
 	for name, want := range map[string]string{
-		"400 Bad Request: TOPIC_CLOSED": "topic is closed", "400 Bad Request: CHAT_WRITE_FORBIDDEN": "does not help",
-		"403 Forbidden: bot was kicked from the supergroup chat": "does not help", "502 Bad Gateway": "Click again",
+		"400 Bad Request: TOPIC_CLOSED": "topic is closed", "400 Bad Request: CHAT_WRITE_FORBIDDEN": "will not help",
+		"403 Forbidden: bot was kicked from the supergroup chat": "will not help", "502 Bad Gateway": "Click again",
 	} {
 		tries := 1
 		if strings.Contains(name, "TOPIC") { // nod also tries a reply that does not name the topic
