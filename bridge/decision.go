@@ -262,7 +262,7 @@ func (a *Approval) normalizeDecisions(session string) error {
 		}
 	}
 	if len(given) > 0 && !slices.Equal(given, a.Scopes) {
-		return Errorf(CodeInvalid, "approval.scopes: do not match approval.decisions").WithHint("list once, session and always in approval.decisions only")
+		return Errorf(CodeInvalid, "approval.scopes: do not match approval.decisions").WithHint("omit approval.scopes; approval.decisions already lists the scopes")
 	}
 	if !slices.ContainsFunc(a.Decisions, Decision.Approves) {
 		return Errorf(CodeInvalid, "approval.decisions: at least one must approve").WithHint("add once, session, always or edit")

@@ -38,7 +38,7 @@ var codeTable = map[Code]struct{ http, exit int }{
 	CodeInternal:        {500, 5},
 }
 
-// HTTPStatus returns the HTTP status of the code.
+// HTTPStatus returns the HTTP status for the error code.
 func (c Code) HTTPStatus() int {
 	if e, ok := codeTable[c]; ok {
 		return e.http
@@ -56,7 +56,7 @@ func (c Code) Known() bool {
 	return ok
 }
 
-// ExitCode returns the exit code of the code for the command line.
+// ExitCode returns the exit code with which the command line reports c.
 func (c Code) ExitCode() int {
 	if e, ok := codeTable[c]; ok {
 		return e.exit

@@ -111,7 +111,7 @@ func (s Steering) Status() string {
 	case FateExpired:
 		return "Not delivered: " + agent + " has not taken the message within " + Brief(SteeringTTL) + "."
 	}
-	return "Waiting, not delivered yet. " + agent + " gets the message at its next step. It does not answer a request."
+	return "Waiting, not delivered yet. " + agent + " gets the message at its next step. The message does not answer a request."
 }
 
 // SteeringText returns the text of a message without control characters. It

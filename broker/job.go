@@ -63,8 +63,8 @@ type Released int
 
 // The results of Release.
 const (
-	Lost      Released = iota // another worker has the job
-	Applied                   // done, or lease extended
+	Lost      Released = iota // another worker has leased the job, or the job no longer exists
+	Applied                   // the release took effect
 	Requested                 // the job was requested in the meantime, and is due now
 )
 

@@ -30,7 +30,7 @@ type Store interface {
 	// job.
 	Claim(ctx context.Context, n int, lease time.Duration) (jobs []Job, next time.Duration, err error)
 	// Release ends or extends a lease. It returns [Lost] if another worker has
-	// the job in the meantime.
+	// leased the job in the meantime, or if the job no longer exists.
 	Release(ctx context.Context, j Job, how Release) (Released, error)
 	// Entries returns up to n entries of a stream after an ID, oldest first.
 	// Newest returns up to n entries before an ID, newest first. An empty ID

@@ -190,8 +190,8 @@ type Group struct {
 	//
 	// Example: [ana, bo]
 	People []string `yaml:"people"`
-	// Native lists the IDs of groups of the platforms whose members belong to the
-	// group, by platform.
+	// Native maps a platform to the ID of one of its groups. The members of that
+	// group belong to this one.
 	Native map[string]string `yaml:",inline"`
 	// OnCall is the name of an on-call schedule. The people on call belong to
 	// the group.

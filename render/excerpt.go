@@ -133,7 +133,8 @@ func cutQuote(b Block, limit int, size func([]Block) int, unit Unit) Block {
 	return Block{Kind: Quote, Inner: []Block{Para(Cut(Line(PlainText(b.Inner)), limit-around, unit))}}
 }
 
-// Divide splits a list or a quote into several with one block each.
+// Divide splits a list into lists of one item, and a quote into quotes of one
+// block. It returns any other block unchanged.
 func Divide(b Block) []Block {
 	var out []Block
 	for n, item := range b.Items {

@@ -48,7 +48,7 @@ func refuser(v bridge.View) string {
 	return "The chat service"
 }
 
-// withheld tells people where they can answer a withheld request.
+// withheld returns a note about where people can answer a withheld request.
 func withheld(v bridge.View) []Block {
 	said := refuser(v) + " does not accept the text of this request. "
 	if where := Elsewhere(v); where != "" {

@@ -96,8 +96,8 @@ func TakesMessages(v bridge.View) bool {
 func messageInput() TypedInput {
 	return TypedInput{
 		Title: "Message the agent", Submit: "Send", Label: "Message", Lines: true, MaxLength: bridge.DefaultMaxLength,
-		Hint: "The agent gets it at its next step. It does not answer a request.",
-		Ask:  "reply to this message with your message for the agent. It does not answer a request",
+		Hint: "The agent gets the message at its next step. The message does not answer a request.",
+		Ask:  "reply to this message with your message for the agent. Your message does not answer a request",
 	}
 }
 

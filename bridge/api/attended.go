@@ -58,7 +58,7 @@ func (at *attended) enter(session string) (leave func()) {
 	}
 }
 
-// run checks the sessions until none waits or closing ends.
+// run checks the sessions until no session has a waiting caller, or closing ends.
 func (at *attended) run() {
 	for bridge.Pause(at.closing, at.every) {
 		at.mu.Lock()

@@ -154,8 +154,8 @@ func (s shared) readableEvents(ctx context.Context, p Principal, cursor string, 
 		for _, e := range batch {
 			rec, err := s.engine.Get(ctx, e.InteractionID)
 			if bridge.ErrorCode(err) == bridge.CodeNotFound || rec.Unverified != "" {
-				// The request and its list of readers were deleted after their
-				// retention, or someone else changed them.
+				// The request, with its list of readers, was deleted after its
+				// retention, or was changed outside nod.
 				continue
 			}
 			may := false

@@ -220,7 +220,7 @@ func (c *wsConn) take(ctx context.Context, kind websocket.MessageType, b []byte)
 }
 
 // keepAlive sends pings and records that the front end is still connected. It
-// runs on a timer, which has no goroutine in the meantime.
+// runs on a timer, so that an idle connection does not occupy a goroutine.
 func (c *wsConn) keepAlive(ctx context.Context, cancel context.CancelFunc) {
 	ping, stop := context.WithTimeout(ctx, wsPatience)
 	err := c.ws.Ping(ping)

@@ -78,7 +78,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 
 // errNoResponder keeps people who may not answer any request from being counted
 // as responders.
-var errNoResponder = bridge.Errorf(bridge.CodeForbidden, "you are not a responder on any route").WithHint("to watch, send hello without interaction")
+var errNoResponder = bridge.Errorf(bridge.CodeForbidden, "you are not a responder on any route").WithHint("to watch without answering, omit the field interaction from hello")
 
 func (c *wsConn) setMode(ctx context.Context, b []byte) error {
 	var m toolinteraction.SetMode

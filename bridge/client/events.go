@@ -32,7 +32,7 @@ func (c *Client) History(ctx context.Context, after, session string, f func(brid
 // callbackError is an error of the caller's function, which is not retried.
 type callbackError struct{ error }
 
-// stream is a stream of events, which several calls can read.
+// stream is a stream of events. If a call is cut off, the next one continues it.
 type stream struct {
 	client         *Client
 	after, session string

@@ -51,7 +51,7 @@ func (c *Client) Health(ctx context.Context, ready bool, out any) (bool, error) 
 	return err == nil && answer.status == http.StatusOK, err
 }
 
-// Reload makes the daemon read its config again, and decodes the changes into
+// Reload makes the daemon reload its config, and decodes the changes into
 // out. A header proves the right to do so. It does not retry.
 func (c *Client) Reload(ctx context.Context, header, proof string, out any) error {
 	return c.do(ctx, call{method: http.MethodPost, path: "/admin/reload", header: http.Header{header: {proof}}}, out)

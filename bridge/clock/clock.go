@@ -24,7 +24,7 @@ func Wall(t time.Time) time.Time {
 func At(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
 	start, end := t.ZoneBounds()
-	if !Wall(t).Equal(wall.UTC()) { // skipped: the change is the nearest one
+	if !Wall(t).Equal(wall.UTC()) { // no clock showed wall; use the nearest change of the clock, which skipped it
 		if end.IsZero() || !start.IsZero() && t.Sub(start) < end.Sub(t) {
 			return start
 		}

@@ -97,7 +97,7 @@ type Directory struct {
 	flights map[string]*flight
 }
 
-// flight is a question to a platform that waits for its answer.
+// flight is a running query to a platform. Concurrent callers share its answer.
 type flight struct {
 	done   chan struct{}
 	answer kept

@@ -172,7 +172,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	return v, nil
 }
 
-const requestAgain = "the agent has to request it again"
+const requestAgain = "the agent has to send a new request"
 
 // amended returns a request with the requirements of a review.
 func (v Review) amended(was bridge.Interaction) bridge.Interaction {

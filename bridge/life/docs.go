@@ -162,8 +162,8 @@ func Read(id bridge.ID, found []broker.Doc) (*Docs, error) {
 // problemMixed is the problem of documents that were not stored together.
 const problemMixed = "part of it was replaced by an earlier version"
 
-// decode decodes a document that may not verify. In that case, it decodes as
-// much as it can.
+// decode decodes a document. If the document does not verify, decode records the
+// problem, and decodes as much as it can.
 func decode[T any](d *Docs, kind broker.Docs[T], doc broker.Doc) (T, error) {
 	problem := doc.Problem
 	doc.Problem = ""

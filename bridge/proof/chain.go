@@ -33,7 +33,7 @@ func HashAfter(e bridge.AuditEntry, before string) string {
 
 // Seal states the content of the journal up to an entry.
 type Seal struct {
-	N     int64  `json:"n"`     // number of entries, including those that were removed, without events
+	N     int64  `json:"n"`     // number of entries, including removed ones, but not events
 	Entry string `json:"entry"` // ID of the last entry or event
 	Hash  string `json:"hash"`  // hex SHA-256 over all entries
 	// Added is the number of all entries and events in the journal so far,

@@ -119,8 +119,8 @@ var placeholder = lazyregexp.New(`\[redacted [A-Za-z0-9 ]+, \d+ (?:characters?|l
 func (r *Redactor) values(s string) []span {
 	var out []span
 	var taken []bool // the bytes that previous values cover
-	// The longest value comes first, so that a value that is part of another one
-	// does not leave the rest.
+	// Longer values come first. Otherwise, redacting a value that is part of a
+	// longer one would leave the rest of the longer one visible.
 	for _, v := range r.exact {
 		for at := 0; ; {
 			n := strings.Index(s[at:], v)

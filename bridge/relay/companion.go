@@ -34,7 +34,7 @@ func (w Withdrawal) Error() string { return string(w) }
 // Reasons that a card of a Companion closes without a decision.
 const (
 	withdrawnGone    Withdrawal = "Codex was restarted or stopped, and this request is gone"
-	withdrawnStopped Withdrawal = "nod proxy codex was stopped; Codex still asks"
+	withdrawnStopped Withdrawal = "nod proxy codex was stopped, so only Codex itself asks"
 )
 
 // Reply is an answer from chat.

@@ -88,7 +88,7 @@ type Wrap struct {
 // before it is sent again.
 type judging struct {
 	cancel context.CancelCauseFunc
-	id     json.RawMessage // parameters as the client sent them
+	id     json.RawMessage // the client's ID of the call
 	task   string          // task that the call updates
 }
 

@@ -103,7 +103,7 @@ func (r *report) server(ctx context.Context, c *rdb.Client, waits int) error {
 	case policy != "" && policy != "noeviction":
 		r.add("eviction", bridge.FindingFailed, "maxmemory-policy is "+policy+": Redis may evict decisions", "run CONFIG SET maxmemory-policy noeviction, and set it in redis.conf")
 	case most > 0 && used > memoryWarns*most:
-		r.add("eviction", bridge.FindingWarning, fmt.Sprintf("%.0f of %.0f MiB are used; once all are, nod cannot store new requests", used/(1<<20), most/(1<<20)), "raise maxmemory, or shorten retention")
+		r.add("eviction", bridge.FindingWarning, fmt.Sprintf("%.0f of %.0f MiB are used; when the memory is full, nod cannot store new requests", used/(1<<20), most/(1<<20)), "raise maxmemory, or shorten retention")
 	default:
 		r.add("eviction", bridge.FindingOK, "Redis evicts nothing", "")
 	}

@@ -28,7 +28,7 @@ var refusals = []struct{ start, hint string }{
 	{"CLUSTERDOWN", "wait until all slots of the Cluster have a master, or see CLUSTER INFO"},
 	{"MASTERDOWN", "connect nod to the master: this replica has lost it"},
 	{"NOREPLICAS", "connect as many replicas as min-replicas-to-write requires"},
-	{"MISCONF", "see the log of Redis: it cannot write to its disk"},
+	{"MISCONF", "free disk space, or see the log of Redis: Redis cannot write to its disk"},
 	{"LOADING", "wait until Redis has loaded its data"},
 	{"BUSY", "wait, or run SCRIPT KILL: a script of another program blocks Redis"},
 	{"NOAUTH", "set redis.password or NOD_REDIS_PASSWORD"},

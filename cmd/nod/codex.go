@@ -76,7 +76,7 @@ terminal until someone answers in chat, so do not use it next to this command.`,
 			return f.run(cmd, args)
 		},
 	}
-	f.flags(cmd, "at the terminal or editor")
+	f.flags(cmd, "at the terminal or in the editor")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "socket of the running app server (default: the one in $CODEX_HOME or ~/.codex)")
 	return cmd
 }

@@ -121,8 +121,8 @@ func reloadCommand() *cobra.Command {
 	var path, url string
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Let the running daemon read its config again",
-		Long: `Let the running daemon read its config again, and print what changed. A config
+		Short: "Reload the config of the running daemon",
+		Long: `Reload the config of the running daemon, and print what changed. A config
 that is invalid, or that no longer has a section such as policy or metrics,
 changes nothing. To remove a section, restart the daemon. Run the command on the
 machine of the daemon, as a user who can read its keys.`,
@@ -210,8 +210,8 @@ api.slack.com/apps > Create New App > From a manifest, or open the URL that
 --link prints. The app uses Socket Mode and needs no public URL. With --http,
 Slack calls nod at your URL instead. With --replies, a reply in the thread of a
 card answers its text question, and the app can read the messages of the
-channels that it is in. With --agent, Slack shows the sessions of agents as its
-own, with a stop button and "Needs attention".`,
+channels that it is in. With --agent, Slack shows agent sessions in its own
+interface, with a stop button and "Needs attention".`,
 		Example:   "  nod config manifest slack\n  nod config manifest slack --link\n  nod config manifest slack --http https://nod.example.com",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"slack"},
@@ -229,7 +229,7 @@ own, with a stop button and "Needs attention".`,
 	cmd.Flags().StringVar(&host, "http", "", "URL at which Slack reaches nod, for HTTP mode")
 	cmd.Flags().BoolVar(&link, "link", false, "print the URL of a page with the manifest filled in")
 	cmd.Flags().BoolVar(&replies, "replies", false, "let nod read replies to cards as answers")
-	cmd.Flags().BoolVar(&agent, "agent", false, "let Slack show the sessions of agents as its own")
+	cmd.Flags().BoolVar(&agent, "agent", false, "let Slack show agent sessions in its own interface")
 	return cmd
 }
 

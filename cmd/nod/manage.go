@@ -38,7 +38,7 @@ func showCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one request with its history",
 		Long: `Show one request with its history. Enter its ID, the first characters of the ID,
-or last for the newest request.`,
+or "last" for the newest request.`,
 		Example: "  nod show last\n  nod show 0193b3c4-7d5e",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -231,7 +231,8 @@ func cancelCommand() *cobra.Command {
 		Use:   "cancel [ID]",
 		Short: "Cancel a request, or all pending requests of a session",
 		Long: `Cancel a request, or all pending requests of a session. Enter the ID of the
-request, the first characters of the ID, or last for the newest pending request.`,
+request, the first characters of the ID, or "last" for the newest pending
+request.`,
 		Example: "  nod cancel 0193b3c4-…\n  nod cancel --session release-2",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: c.calls(func(cmd *cobra.Command, cl *client.Client, args []string) (err error) {

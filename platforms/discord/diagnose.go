@@ -143,7 +143,7 @@ func (dr doctor) gateway(ctx context.Context, r *platforms.Report, app applicati
 func (dr doctor) role(ctx context.Context, r *platforms.Report, group string) {
 	switch ok, err := dr.people.mentionable(ctx, group); {
 	case err != nil:
-		r.Fail("role."+group, err, "set discord of the group to SERVER/ROLE, and invite the bot to that server")
+		r.Fail("role."+group, err, "set groups.NAME.discord to SERVER/ROLE, and invite the bot to that server")
 	case !ok:
 		r.Add("role."+group, bridge.FindingWarning, "no one can mention the role, so nod mentions its known members by name",
 			"turn on Allow anyone to @mention this role at Server Settings > Roles > the role")

@@ -87,7 +87,7 @@ func (l *lost) find(ctx context.Context, d bridge.Destination, m mark) (bridge.M
 	defer cancel()
 	ref, err := l.search(ctx, d, m, p.from.Add(-lostMargin))
 	if err != nil {
-		l.log.Warn("message without a response not found; posting it again", "platform", l.name, "channel", d.Channel, "error", err)
+		l.log.Warn("cannot find out whether an unconfirmed message exists; posting it again", "platform", l.name, "channel", d.Channel, "error", err)
 	}
 	return ref, ref.Message != ""
 }

@@ -77,8 +77,9 @@ type answer struct {
 const maxAnswer = 8 << 20
 
 // threaded makes a call, and repeats it without the topic if Telegram refuses a
-// reply or an ephemeral reply there. A group can turn its topics off, and a
-// reply then belongs to its original.
+// reply or an ephemeral reply there. A group can turn off its topics. A reply
+// then needs no topic, because Telegram places it with the message that it
+// replies to.
 func threaded(params tgbotapi.Params, call func(tgbotapi.Params) error) error {
 	err := call(params)
 	follows := params["reply_parameters"] != "" || params["ephemeral_message_parameters"] != ""

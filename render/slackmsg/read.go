@@ -113,7 +113,8 @@ func elsewhere(v bridge.View, id, text, what string) []slack.Block {
 	return out
 }
 
-// refusing tells people how to refuse a request that they cannot read.
+// refusing returns the participle for the refusal of a request that people cannot
+// read in Slack.
 func refusing(i bridge.Interaction) string {
 	switch {
 	case i.Kind == bridge.KindApproval:

@@ -129,7 +129,8 @@ func (au *Log) sealAfter(ctx context.Context, last proof.Seal, l SealedAudit, kn
 	}
 }
 
-// extend adds an entry to a seal. For an event, it only increases the count.
+// extend adds an entry or an event to a seal. An event does not change the count
+// of entries or the hash.
 func extend(s *proof.Seal, a bridge.AuditEntry) {
 	if s.Entry = a.Entry; a.Type != bridge.AuditEvent {
 		s.N, s.Hash = s.N+1, proof.HashAfter(a, s.Hash)

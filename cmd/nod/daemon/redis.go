@@ -72,7 +72,7 @@ func dialRedis(secure *tls.Config) func(ctx context.Context, network, addr strin
 			_ = conn.Close()
 			why, hint := err.Error(), "check the certificates, and redis.tls"
 			if _, plain := errors.AsType[tls.RecordHeaderError](err); plain || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) {
-				why, hint = "the server does not speak TLS", "use redis:// if the server has no TLS, or its port for TLS"
+				why, hint = "the server does not speak TLS", "set the server's TLS port in redis.url, or use redis:// if the server does not support TLS"
 			}
 			return nil, bridge.Errorf(bridge.CodeUnavailable, "redis at %s: no TLS connection: %s", addr, why).WithHint("%s", hint)
 		}

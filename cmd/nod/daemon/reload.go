@@ -144,7 +144,7 @@ const reloadHeader = "Nod-Reload"
 // reloadWindow is the time for which a proof is valid.
 const reloadWindow = time.Minute
 
-// reloadCode returns the code of a time.
+// reloadCode returns the code that authorizes a reload at a time.
 func reloadCode(key []byte, at string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte("nod reload\x00" + at))

@@ -76,7 +76,7 @@ type claudeSurvey struct {
 // list, a later file overrides an earlier one.
 func surveyClaude(ctx context.Context, m machine, a agent) surveyed {
 	s := claudeSurvey{surveyed: a.newSurvey(ctx)}
-	for _, path := range []string{m.claudeServers(), ".mcp.json"} { // only servers
+	for _, path := range []string{m.claudeServers(), ".mcp.json"} { // of these files, only the MCP servers matter
 		s.readSettings(path, new(any))
 	}
 	paths := m.claudeFiles()

@@ -25,7 +25,7 @@ func (d *Doctor) examineKeys(ctx context.Context, c config.Config, client redis.
 		_, err := os.Stat(c.KeysFile)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			d.add("keys", bridge.FindingWarning, "no keys yet: the daemon creates "+c.KeysFile+", or keeps them in Redis if it cannot, where they protect nothing", fix)
+			d.add("keys", bridge.FindingWarning, "no keys yet: the daemon creates "+c.KeysFile+"; if it cannot, it keeps the keys in Redis, where they protect nothing", fix)
 			where = ""
 		case err != nil:
 			d.add("keys", bridge.FindingFailed, "keys_file: "+err.Error(), "make the file readable by the user that runs nod")

@@ -17,8 +17,8 @@ import (
 // peerTimeouts is the number of deadlines at once in the row with PostgreSQL.
 const peerTimeouts = 10_000
 
-// peerMeasures returns the rows about other systems that do the core of nod's
-// job. Each runs right after the figure of nod to compare it with.
+// peerMeasures returns the comparisons with other systems that do the core of
+// nod's job. Each other system is measured right after nod.
 func peerMeasures() []measure {
 	cycles := func(against, peer string, callers int, goal float64) measure {
 		name := "cycles, " + strconv.Itoa(callers) + " callers"

@@ -28,8 +28,8 @@ func (p *process) start() error {
 }
 
 func (p *process) stop() {
-	// The server first ends its own processes, so that their time counts as its
-	// own.
+	// The server ends its child processes first, so that their processor time
+	// counts toward the server.
 	_ = p.cmd.Process.Signal(os.Interrupt)
 	late := time.AfterFunc(stopTime, func() { _ = p.cmd.Process.Kill() })
 	_ = p.cmd.Wait()

@@ -61,7 +61,7 @@ var slackContent = regexp.MustCompile(`^invalid_|too_long$|too_large$|^no_text$`
 var telegramState = regexp.MustCompile(`not modified|not found|is too old|not enough rights`)
 
 // NoComplaints fails the test if a service refused the content of a call. It
-// also logs the number of calls of each service.
+// also logs the number of calls to each service.
 func (r *Rig) NoComplaints() {
 	r.T.Helper()
 	r.Shown.mu.Lock()

@@ -32,8 +32,8 @@ type Display struct {
 
 	mu      sync.Mutex
 	history map[string]*strings.Builder // all text that a platform was told to show so far
-	// calls counts the calls of each service, and complaints holds its reasons
-	// for refusing their content.
+	// calls counts the calls to each service. complaints holds the reasons with
+	// which each service refused the content of a call.
 	calls      map[string]int
 	complaints map[string][]string
 }
