@@ -1,13 +1,16 @@
 package core_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -91,4 +94,34 @@ func TestStats(t *testing.T) {
 			t.Errorf("the figures are %+v", st)
 		}
 	})
+}
+
+// reads counts the documents that are read.
+type reads struct {
+	broker.Store
+	n atomic.Int64
+}
+
+func (r *reads) Get(ctx context.Context, keys ...broker.Key) ([]broker.Doc, error) {
+	r.n.Add(int64(len(keys)))
+	return r.Store.Get(ctx, keys...)
+}
+
+// TestPendingOfLongSession checks that a list of the pending requests of a session does
+// not read all requests that the session ever had.
+func TestPendingOfLongSession(t *testing.T) {
+	t.Parallel()
+	seals := broker.NewSeals()
+	db := &reads{Store: memory.New(seals)}
+	s := stored.On(t, db, seals, core.Options{})
+	inSession := func(i *bridge.Interaction) { i.Session = "long" }
+	for range 300 {
+		approve(t, s, open(t, s, inSession).Interaction.ID)
+	}
+	want := open(t, s, inSession).Interaction.ID
+	db.n.Store(0)
+	got := must[[]bridge.ID](t)(s.Pending(t.Context(), "ci", "long"))
+	if len(got) != 1 || got[0] != want || db.n.Load() > 10 {
+		t.Errorf("the pending requests are %v, after reading %d documents", got, db.n.Load())
+	}
 }

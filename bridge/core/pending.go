@@ -18,13 +18,20 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 	if agent != "" && session != "" {
 		q.Index = life.SessionIndex(agent, session)
 	}
-	all, err := in.db.Range(ctx, q)
-	ids := make([]bridge.ID, len(all))
-	for n, m := range all {
-		ids[n] = bridge.ID(m.Name)
-	}
+	ids, err := in.members(ctx, q)
 	if err != nil || agent == "" && session == "" {
-		return ids, documents.Public(err)
+		return ids, err
+	}
+	if q.Index != life.Deadlines && len(ids) > rereadBatch { // most of a long session has ended
+		due, err := in.members(ctx, broker.Query{Index: life.Deadlines})
+		if err != nil {
+			return nil, err
+		}
+		pending := map[bridge.ID]bool{}
+		for _, id := range due {
+			pending[id] = true
+		}
+		ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !pending[id] })
 	}
 	slices.SortFunc(ids, func(a, b bridge.ID) int { return cmp.Compare(b, a) }) // IDs sort by the time of creation
 	var out []bridge.ID
@@ -41,6 +48,16 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 		}
 	}
 	return out, nil
+}
+
+// members returns the interactions in an index.
+func (in *interactions) members(ctx context.Context, q broker.Query) ([]bridge.ID, error) {
+	all, err := in.db.Range(ctx, q)
+	ids := make([]bridge.ID, len(all))
+	for n, m := range all {
+		ids[n] = bridge.ID(m.Name)
+	}
+	return ids, documents.Public(err)
 }
 
 // Stats returns counts of the stored data, and the ages of a sample of the
