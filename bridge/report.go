@@ -136,7 +136,7 @@ type SessionView struct {
 	Decided Tally
 }
 
-// Tally counts closed requests by the decision of people.
+// Tally counts the closed requests that people decided, by their decision.
 type Tally struct {
 	Approved, Denied, Answered int
 	// Of is the number of newest requests that were examined, if the session

@@ -86,7 +86,7 @@ func (c Config) checkApprovers(bad func(path, format string, args ...any)) {
 			can = can || r.AllowSelf || on.open || others
 		}
 		if !can {
-			bad("agents."+name+".owners", "no route of the agent has anyone else who can approve; add responders, or set allow_self of a route")
+			bad("agents."+name+".owners", "no route of the agent has anyone else who can approve; add responders, or set routes.NAME.allow_self to true")
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (c Config) checkCallers(bad func(path, format string, args ...any)) {
 			tokens.check(bad, path+".token", p.Token)
 		}
 		if p.Auditor && !p.Token.Set() {
-			bad(path+".auditor", "the auditor has no token; set token of the person")
+			bad(path+".auditor", "the auditor has no token; set "+path+".token")
 		}
 	}
 }

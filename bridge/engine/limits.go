@@ -45,8 +45,8 @@ func (op *Openings) countRequest(ctx context.Context, a bridge.Agent) error {
 }
 
 // ungated returns the record of a request that no gate and no rule selects.
-// Such a request is not stored, and has no ID. In a stopped session, it returns
-// no record.
+// Such a request is not stored, and has no ID. It returns false if
+// there is no such record, as in a stopped session.
 func (op *Openings) ungated(ctx context.Context, i bridge.Interaction, ruling bridge.Ruling) (bridge.Record, bool, error) {
 	if ruling.Demands() {
 		return bridge.Record{}, false, nil

@@ -26,7 +26,7 @@ func (m routes) find(name string) (bridge.Route, error) {
 		return route, bridge.Errorf(bridge.CodeInvalid, "route: unknown route %q (routes: %s)", name, known)
 	case len(route.Responders)+len(route.Groups) == 0:
 		return route, bridge.Errorf(bridge.CodeForbidden, "route: %q has no responders", name).
-			WithHint("set responders of the route in the config")
+			WithHint("set routes.%s.responders in the config", name)
 	}
 	if n := len(route.Destinations); n == 0 || n > bridge.MaxDestinations {
 		return route, bridge.Errorf(bridge.CodeInvalid, "route: %q has %d destinations (allowed: 1 to %d)", name, n, bridge.MaxDestinations)

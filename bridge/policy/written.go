@@ -72,7 +72,7 @@ func filesIn(w string) []string {
 	return out
 }
 
-// under returns the location of relative files after a cd to a directory.
+// under returns the locations of the relative files after a cd to a directory.
 func under(dir string, files []string) []string {
 	var out []string
 	for _, f := range files {

@@ -345,7 +345,7 @@ func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	case !m.IsRequest():
 		pass := strings.HasPrefix(m.Method, "notifications/")
 		if !pass {
-			w.Log.Warn("notification of the server dropped", "method", clip(m.Method))
+			w.Log.Warn("server notification dropped", "method", clip(m.Method))
 		}
 		return !pass
 	case m.Method == elicitation:

@@ -22,7 +22,7 @@ var command = &discordgo.ApplicationCommand{
 		subcommand("show", "Show one request in full", known("id", "request; type part of it, or its ID")),
 		subcommand("cancel", "Cancel one request", known("id", "request; type part of it, or its ID")),
 		subcommand("sessions", "List sessions of agents"),
-		subcommand("stop", "Deny everything that a session asks until someone resumes it", word("session", "Name of the session, or all")),
+		subcommand("stop", "Deny everything that a session asks until someone resumes it", word("session", `Name of the session, or "all"`)),
 		subcommand("resume", "Let a stopped session ask again", word("session", "Name of the session")),
 		subcommand("tell", "Send a message to the agent of a session", word("session", "Name of the session"), word("text", "Message")),
 		subcommand("link", "Link another account to you", word("code", "code that nod showed to the account"), confirmed),

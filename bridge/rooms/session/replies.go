@@ -160,8 +160,9 @@ func (l *Replies) steer(ctx context.Context, s bridge.Said, in engine.ShownSessi
 	return refusal, err
 }
 
-// StopThread implements bridge.SessionStopper. It stops the session of a thread. The message of the session is updated even
-// if the person may not stop it, because the platform shows it as stopped.
+// StopThread implements bridge.SessionStopper. It stops the session of a thread.
+// The message of the session is updated even if the person may not stop the
+// session, because the platform already shows the session as stopped.
 func (l *Replies) StopThread(ctx context.Context, who bridge.Actor, thread bridge.MessageRef) (bridge.Verdict, error) {
 	in, ok, err := l.shown.Of(ctx, bridge.Said{Actor: who, Card: thread})
 	if err != nil || !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Cell is a text of a table and its color.
+// Cell is the text and the color of one cell of a table.
 type Cell struct {
 	Text  string
 	Color Color
