@@ -207,11 +207,14 @@ func (s *storm) vote(ctx context.Context, caller int, a asked) {
 	v.Vote.Actor.User, v.Response.Actor.User = who, who
 	s.once(ctx, caller, callInput{vote: &v, id: a.id, family: a.family, who: who}, func(ctx context.Context, b *stored.Store) (string, bridge.Record, error) {
 		rec, result, err := b.Vote(ctx, v)
-		if bridge.ErrorCode(err) == bridge.CodeConflict {
+		switch {
+		case bridge.ErrorCode(err) == bridge.CodeConflict:
 			return string(life.Changed), rec, nil
+		case err == nil && result == core.BallotCounted: // others may have decided since, if the reply was lost
+			return string(life.Done), bridge.Record{}, nil
 		}
 		return map[core.BallotResult]string{
-			core.BallotDecided: string(life.Won), core.BallotCounted: string(life.Done), core.BallotRepeat: string(life.Kept), core.BallotLate: string(life.Final),
+			core.BallotDecided: string(life.Won), core.BallotRepeat: string(life.Kept), core.BallotLate: string(life.Final),
 		}[result], rec, err
 	})
 }

@@ -105,7 +105,7 @@ var model = porcupine.Model{
 		if in.open == nil && f.docs[in.id] == nil {
 			return false, f
 		}
-		if d := f.docs[in.id]; d != nil && d.Life.State == "" && out.outcome == outExpired {
+		if d := f.docs[in.id]; d != nil && d.Life.State == "" && out.known && out.outcome == outExpired {
 			t := d.Begin(d.Life.Deadline, time.Hour)
 			t.Expire()
 			f = f.with(t)
