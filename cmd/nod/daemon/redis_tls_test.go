@@ -118,7 +118,7 @@ func TestManagedRedis(t *testing.T) {
 		"no verification":      {config.Redis{URL: config.NewSecret(secure.Value() + "?skip_verify=true"), TLS: config.RedisTLS{Cert: c.cert, Key: c.key}}, ""},
 		"no certificate":       {config.Redis{URL: secure, TLS: config.RedisTLS{CA: c.ca}}, "redis"},
 		"another CA":           {config.Redis{URL: secure, TLS: config.RedisTLS{CA: others.ca, Cert: c.cert, Key: c.key}}, "no TLS connection"},
-		"a server without TLS": {config.Redis{URL: config.NewSecret("rediss://" + server.Addr), TLS: config.RedisTLS{CA: c.ca}}, "the server does not speak TLS; use redis://"},
+		"a server without TLS": {config.Redis{URL: config.NewSecret("rediss://" + server.Addr), TLS: config.RedisTLS{CA: c.ca}}, "the server does not speak TLS; set the server's TLS port"},
 		"half a certificate":   {config.Redis{URL: secure, TLS: config.RedisTLS{CA: c.ca, Cert: c.cert}}, "cert and key belong together"},
 	} {
 		t.Run(name, func(t *testing.T) {
