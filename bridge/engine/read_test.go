@@ -8,6 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/bridge/rooms"
 )
 
 func onAPI(who string) bridge.Actor {
@@ -234,18 +235,24 @@ func TestAmendedDuringDecision(t *testing.T) {
 		other.policy = ruledBy(bridge.Ruling{Risk: "critical"})
 		w.reload(other)
 		there := w.engine
-		w.between = &meddler{Port: w.store, first: func() {
-			at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
-			if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
-				t.Error("approved before the risk was shown")
-			}
-		}}
+		w.answersBetween(there, id)
 		w.reload(s)
 		w.pressOn("ana", card, "C1", d, "")
 		if rec := w.state(id, want); rec.Interaction.Terms != 1 {
 			t.Errorf("terms %d", rec.Interaction.Terms)
 		}
 	}
+}
+
+// answersBetween lets another daemon refuse an approval because of a new risk, right
+// before the next change of this one.
+func (w *world) answersBetween(there *rooms.House, id bridge.ID) {
+	w.between = &meddler{Port: w.store, first: func() {
+		at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
+		if _, err := there.Answer(w.t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
+			w.t.Error("approved before the risk was shown")
+		}
+	}}
 }
 
 // TestAmendedDuringRecount checks that an approval does not count if another daemon makes
@@ -264,12 +271,7 @@ func TestAmendedDuringRecount(t *testing.T) {
 	other.policy, other.config = ruledBy(bridge.Ruling{Quorum: 2, Risk: "critical"}), "second"
 	w.reload(other)
 	there := w.engine
-	w.between = &meddler{Port: w.store, first: func() {
-		at := bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}
-		if _, err := there.Answer(t.Context(), id, at, bridge.Reply{Decision: bridge.DecideOnce}); err == nil {
-			t.Error("approved before the risk was shown")
-		}
-	}}
+	w.answersBetween(there, id)
 	w.reload(s)
 	w.said(w.pressOn("ana", card, "C1", bridge.DecideOnce, ""), bridge.VerdictForbidden, "changed")
 	if rec := w.state(id, bridge.StatePending); rec.Interaction.Terms != 1 || len(rec.Votes) > 0 {
