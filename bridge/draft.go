@@ -21,6 +21,9 @@ type Draft struct {
 	// Input is the edited input of an approval that the person has not yet
 	// confirmed. It is a string, so that the store keeps it byte for byte.
 	Input string `json:"input,omitempty"`
+	// Change counts the changes of all drafts of an interaction. A draft with a
+	// higher number is newer. It is zero until the draft is stored.
+	Change int64 `json:"change,omitempty"`
 }
 
 // Same reports whether two drafts are stored as the same value, apart from the

@@ -19,11 +19,12 @@ func NewDrafts(db documents.DB) Drafts { return Drafts{db} }
 // drafted holds the drafts of an interaction by account. For each destination,
 // it also holds the account whose draft the card shows.
 type drafted struct {
-	Of    map[string]bridge.Draft `json:"of"`
-	Shown map[int]string          `json:"shown"`
+	Of      map[string]bridge.Draft `json:"of"`
+	Shown   map[int]string          `json:"shown"`
+	Changes int64                   `json:"changes"` // number of all changes so far
 }
 
-var draftDocs = broker.NewDocs[drafted]("draft", 1)
+var draftDocs = broker.NewDocs[drafted]("draft", 2)
 
 // draftKeep is the time for which drafts are kept after the last change. It is
 // longer than any interaction can be open.
@@ -49,13 +50,16 @@ func (ds Drafts) Draft(ctx context.Context, id bridge.ID, destination int, actor
 	return of(account(actor)), of(all.Shown[destination]), documents.Public(err)
 }
 
-// SaveDraft stores d as the draft of its actor, and as the draft that the card shows.
-func (ds Drafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d bridge.Draft) error {
+// SaveDraft stores d as the draft of its actor, and as the draft that the card
+// shows. It sets d.Change.
+func (ds Drafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d *bridge.Draft) error {
 	_, err := draftDocs.Update(ctx, ds.db, string(id), func(all *drafted, doc *broker.Doc) (broker.Change, error) {
 		if all.Of == nil {
-			*all = drafted{map[string]bridge.Draft{}, map[int]string{}}
+			all.Of, all.Shown = map[string]bridge.Draft{}, map[int]string{}
 		}
-		all.Of[account(d.Actor)], all.Shown[destination], doc.Keep = d, account(d.Actor), draftKeep
+		all.Changes++
+		d.Change = all.Changes
+		all.Of[account(d.Actor)], all.Shown[destination], doc.Keep = *d, account(d.Actor), draftKeep
 		return broker.Change{}, nil
 	})
 	return documents.Public(err)

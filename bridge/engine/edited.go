@@ -27,7 +27,7 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 		return words.Problem(problem), nil
 	}
 	i, d := a.Record.Interaction, bridge.Draft{Actor: a.Who, Input: string(input)}
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
+	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, &d); err != nil {
 		return bridge.Verdict{}, err
 	}
 	f := bridge.Form{View: cl.cards.drafted(ctx, a, &d), Control: a.Control}

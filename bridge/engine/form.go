@@ -117,7 +117,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	if a.Control.Option == bridge.OptionShown && !a.Record.State.Final() && shown != nil && !shown.Actor.Same(a.Who) {
 		// The card shows someone else's choice. People must not submit a choice
 		// that they do not see.
-		if err := cl.keep(ctx, a, d); err != nil {
+		if err := cl.keep(ctx, a, &d); err != nil {
 			return bridge.Verdict{}, err
 		}
 		v := cl.cards.drafted(ctx, a, &d)
@@ -130,7 +130,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.Record.State.Final() {
 		if len(a.answers) > 0 { // typed text is kept for the next attempt
-			if err := cl.keep(ctx, a, d); err != nil {
+			if err := cl.keep(ctx, a, &d); err != nil {
 				return bridge.Verdict{}, err
 			}
 		}
@@ -156,7 +156,7 @@ func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
 	}
 	// Typed text is kept even if it has to be corrected.
-	if err := cl.keep(ctx, a, d); err != nil {
+	if err := cl.keep(ctx, a, &d); err != nil {
 		return bridge.Verdict{}, err
 	}
 	v := cl.cards.drafted(ctx, a, &d)
@@ -168,7 +168,7 @@ func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
 
 // keep stores the draft of a person. Other cards that show this person's draft
 // are updated, because people must not submit a choice that they do not see.
-func (cl *Clicks) keep(ctx context.Context, a Click, d bridge.Draft) error {
+func (cl *Clicks) keep(ctx context.Context, a Click, d *bridge.Draft) error {
 	i := a.Record.Interaction
 	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
 		return err

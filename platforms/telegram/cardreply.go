@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
-	"github.com/nodbridge/nod/platforms"
 	"github.com/nodbridge/nod/render"
 	"github.com/nodbridge/nod/render/telegrammsg"
 )
@@ -70,7 +69,7 @@ func (p *prompts) onCard(
 	}
 	c := a.click(actor, m.words())
 	c.Ref, c.At = p.chats.recorded(ctx, a.Card), m.at()
-	v, _, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
+	v, err := p.poster.order.click(ctx, sink, c)
 	if err != nil {
 		return nil, err // Telegram keeps a typed text for a day
 	}
@@ -97,34 +96,7 @@ func (p *prompts) find(
 	ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message, a awaited,
 ) (func(context.Context), error) {
 	c := bridge.Click{Token: a.Token, Actor: actor, Ref: p.chats.recorded(ctx, a.Card), At: m.at()}
-	said := ""
-	v, draw, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) {
-		v, err := sink.Click(ctx, c)
-		if err != nil || v.Kind != bridge.VerdictDraft || v.View == nil {
-			return v, err
-		}
-		q, _ := v.View.Record.Interaction.Lone()
-		found := telegrammsg.Find(q.Question, m.words())
-		if len(found) == 0 {
-			said = fmt.Sprintf("No option starts with %q. Nothing was chosen.", render.Line(m.words()))
-			v.View = nil
-			return v, nil
-		}
-		next := []string{v.View.Token(bridge.ActionPage, 0, telegrammsg.PageOf(found[0]))}
-		if len(found) == 1 && !q.OneTap() {
-			value, _ := v.View.Draft.Value(q)
-			next = append(next, choice(*v.View, q, value, found[0])...)
-		}
-		if len(found) > 1 {
-			said = several(q.Question, found)
-		}
-		for _, c.Token = range next {
-			if v, err = sink.Click(ctx, c); err != nil {
-				return v, err
-			}
-		}
-		return v, nil
-	})
+	v, said, err := p.choose(ctx, sink, c, m.words())
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +106,7 @@ func (p *prompts) find(
 			return
 		}
 		if v.View != nil {
-			if err := draw(func() error { return platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update) }); err != nil {
+			if err := p.poster.changed(ctx, sink, a.Card, *v.View); err != nil {
 				p.log.Warn("card not updated", "error", err)
 			}
 		}
@@ -142,6 +114,37 @@ func (p *prompts) find(
 			p.replies.say(ctx, m, said)
 		}
 	}, nil
+}
+
+// choose performs the clicks that show an option and choose it, the first of
+// which is c. It returns the last verdict, and a reply if no option was chosen.
+func (p *prompts) choose(
+	ctx context.Context, sink bridge.Sink, c bridge.Click, typed string,
+) (v bridge.Verdict, said string, err error) {
+	v, err = p.poster.order.click(ctx, sink, c)
+	if err != nil || v.Kind != bridge.VerdictDraft || v.View == nil {
+		return v, "", err
+	}
+	q, _ := v.View.Record.Interaction.Lone()
+	found := telegrammsg.Find(q.Question, typed)
+	if len(found) == 0 {
+		v.View = nil
+		return v, fmt.Sprintf("No option starts with %q. Nothing was chosen.", render.Line(typed)), nil
+	}
+	next := []string{v.View.Token(bridge.ActionPage, 0, telegrammsg.PageOf(found[0]))}
+	if len(found) == 1 && !q.OneTap() {
+		value, _ := v.View.Draft.Value(q)
+		next = append(next, choice(*v.View, q, value, found[0])...)
+	}
+	if len(found) > 1 {
+		said = several(q.Question, found)
+	}
+	for _, c.Token = range next {
+		if v, err = p.poster.order.click(ctx, sink, c); err != nil {
+			return v, "", err
+		}
+	}
+	return v, said, nil
 }
 
 // choice returns the token that chooses an option, or "" if the option is

@@ -197,17 +197,17 @@ func (in *inbound) clicked(ctx context.Context, sink bridge.Sink, cb callback) f
 	if a := bridge.PeekAction(c.Token); a == bridge.ActionInput || a == bridge.ActionMore {
 		return func(ctx context.Context) { in.prompts.open(ctx, sink, c, cb, card, menu) }
 	}
-	v, draw, err := in.poster.inOrder(card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
+	v, err := in.poster.order.click(ctx, sink, c)
 	if err != nil {
 		in.log.Error("click not recorded", "error", err)
 		return func(ctx context.Context) { in.replies.answer(ctx, cb, bridge.NotRecorded(err), true) }
 	}
-	return func(ctx context.Context) { in.answered(ctx, sink, cb, card, menu, v, draw) }
+	return func(ctx context.Context) { in.answered(ctx, sink, cb, card, menu, v) }
 }
 
 // answered informs a person of the result of a click, and shows it on the card.
 func (in *inbound) answered(
-	ctx context.Context, sink bridge.Sink, cb callback, card bridge.MessageRef, menu awaited, v bridge.Verdict, draw drawing,
+	ctx context.Context, sink bridge.Sink, cb callback, card bridge.MessageRef, menu awaited, v bridge.Verdict,
 ) {
 	if v.Link != "" {
 		v.Note = in.replies.offer(ctx, cb.From.id(), v.Note, v.Link)
@@ -220,14 +220,14 @@ func (in *inbound) answered(
 		return // an edit job will show the outcome on the card
 	}
 	if menu.User != "" && v.View.Hides() && v.Kind != bridge.VerdictLate {
-		if err := draw(func() error { return in.poster.redrawRevealed(ctx, cb.Message.ref(), *v.View) }); err != nil {
+		if err := in.poster.redrawRevealed(ctx, cb.Message.ref(), *v.View); err != nil {
 			in.log.Warn("private request not updated", "error", err)
 		}
 		return
 	}
 	// The card shows a draft. The record may not contain the clicked copy if
 	// the click was late.
-	if err := draw(func() error { return platforms.Redraw(ctx, sink, card, *v.View, in.poster.update) }); err != nil {
+	if err := in.poster.changed(ctx, sink, card, *v.View); err != nil {
 		in.log.Warn("card not updated", "error", err)
 	}
 }

@@ -1,7 +1,9 @@
 package telegram
 
 import (
+	"context"
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -9,56 +11,72 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// order applies changes to a card in the order in which people made them, so
-// that no change is recorded later only because the card is being drawn. It is
-// safe for concurrent use.
+// order draws the drafts on a card in the order in which people made them. A
+// click and a job can draw the same card at the same time, and the job may have
+// read an older draft. The zero value is ready to use. It is safe for concurrent
+// use.
 type order struct {
-	recording platforms.KeyedMutex
-	drawings  platforms.KeyedMutex
+	drawings platforms.KeyedMutex
 
 	mu     sync.Mutex
-	last   int64
 	newest map[string]change // by card
 }
 
-// change is the newest change of a card. It is kept after it was drawn, because the
-// drawing of an older change may begin later, until [afterwards] ends that drawing.
+// change is the newest change of a draft on a card.
 type change struct {
-	turn int64
-	at   time.Time
+	revision, draft int64
+	at              time.Time
 }
 
-// drawing draws a change of a card, unless there is a newer change.
-type drawing func(draw func() error) error
-
-// inOrder records a change that a person made to a card. It returns a function
-// that draws the change.
-func (p *poster) inOrder(card bridge.MessageRef, record func() (bridge.Verdict, error)) (bridge.Verdict, drawing, error) {
-	key, o := card.Channel+"/"+card.Message, &p.order
-	defer o.recording.Lock(key)()
-	v, err := record()
-	if err != nil {
-		return v, nil, err
+// click passes a click to nod, and records the change that it made to the draft on
+// the card.
+func (o *order) click(ctx context.Context, sink bridge.Sink, c bridge.Click) (bridge.Verdict, error) {
+	v, err := sink.Click(ctx, c)
+	if err != nil || v.View == nil || v.View.Draft == nil {
+		return v, err
 	}
+	key, now := onCard(*v.View), time.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	// a drawing of an older change lasts until [afterwards]
+	maps.DeleteFunc(o.newest, func(_ string, c change) bool { return now.Sub(c.at) > 2*afterwards })
 	if o.newest == nil {
 		o.newest = map[string]change{}
 	}
-	o.last++
-	turn, now := o.last, time.Now()
-	maps.DeleteFunc(o.newest, func(_ string, c change) bool { return now.Sub(c.at) > 2*afterwards })
-	o.newest[key] = change{turn, now}
-	return v, func(draw func() error) error { return o.draw(key, turn, draw) }, nil
+	if !o.overtaken(key, *v.View) {
+		o.newest[key] = change{v.View.Record.Revision, v.View.Draft.Change, now}
+	}
+	return v, nil
 }
 
-func (o *order) draw(key string, turn int64, draw func() error) error {
-	defer o.drawings.Lock(key)()
-	o.mu.Lock()
-	stale := o.newest[key].turn > turn
-	o.mu.Unlock()
-	if stale {
+// draw draws a view of a card, unless a person has changed the draft since the view
+// was read.
+func (o *order) draw(v bridge.View, draw func() error) error {
+	defer o.drawings.Lock(onCard(v))()
+	if o.stale(v) {
 		return nil
 	}
 	return draw()
+}
+
+// stale reports whether a person has changed the draft on a card since the view
+// was read.
+func (o *order) stale(v bridge.View) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.overtaken(onCard(v), v)
+}
+
+func (o *order) overtaken(key string, v bridge.View) bool {
+	c, changed := o.newest[key]
+	return changed && c.revision == v.Record.Revision && v.Draft != nil && v.Draft.Change < c.draft
+}
+
+// onCard identifies a card. A person has a copy of a private request.
+func onCard(v bridge.View) string {
+	key := string(v.Record.Interaction.ID) + "/" + strconv.Itoa(v.Destination)
+	if v.Record.Interaction.Private && v.Draft != nil {
+		key += "/" + v.Draft.Actor.User
+	}
+	return key
 }

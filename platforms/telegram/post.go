@@ -96,6 +96,15 @@ func (p *poster) sendCard(ctx context.Context, params tgbotapi.Params, m telegra
 	return card.ref(), nil
 }
 
+// changed draws a card again after a person changed the draft on it. If that draft has
+// changed again since, the later change draws the card.
+func (p *poster) changed(ctx context.Context, sink bridge.Sink, card bridge.MessageRef, v bridge.View) error {
+	if p.order.stale(v) {
+		return nil
+	}
+	return platforms.Redraw(ctx, sink, card, v, p.update)
+}
+
 // update draws a card again, and removes prompts that it no longer needs.
 func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.View, parts *bridge.Parts) error {
 	ref := p.chats.shown(ctx, card)
@@ -173,7 +182,9 @@ func (p *poster) redraw(ctx context.Context, ref bridge.MessageRef, v bridge.Vie
 // edit changes a card at its turn.
 func (p *poster) edit(ctx context.Context, ref bridge.MessageRef, v bridge.View, m telegrammsg.Message) error {
 	turn := platforms.Turn{Key: "edit " + ref.Message, Rank: platforms.RankEdit}
-	return p.client.paced(ctx, ref.Channel, turn, func() error { return p.change(ctx, ref, v, m) })
+	return p.client.paced(ctx, ref.Channel, turn, func() error {
+		return p.order.draw(v, func() error { return p.change(ctx, ref, v, m) })
+	})
 }
 
 // change changes a card. If the result does not show the complete card, it

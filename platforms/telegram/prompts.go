@@ -220,16 +220,16 @@ func (p *prompts) replied(ctx context.Context, sink bridge.Sink, actor bridge.Ac
 	}
 	c, own := a.click(actor, m.words()), m.ref()
 	c.Ref, c.Written, c.At = p.chats.recorded(ctx, a.Card), &own, m.at()
-	v, draw, err := p.poster.inOrder(a.Card, func() (bridge.Verdict, error) { return sink.Click(ctx, c) })
+	v, err := p.poster.order.click(ctx, sink, c)
 	if err != nil {
 		return nil, err // Telegram keeps a typed text for a day
 	}
-	return func(ctx context.Context) { p.entered(ctx, sink, m, prompt, a, v, draw) }, nil
+	return func(ctx context.Context) { p.entered(ctx, sink, m, prompt, a, v) }, nil
 }
 
 // entered informs a person of the result of a text, and removes its prompt.
 func (p *prompts) entered(
-	ctx context.Context, sink bridge.Sink, m message, prompt bridge.MessageRef, a awaited, v bridge.Verdict, draw drawing,
+	ctx context.Context, sink bridge.Sink, m message, prompt bridge.MessageRef, a awaited, v bridge.Verdict,
 ) {
 	switch v.Kind {
 	case bridge.VerdictSign:
@@ -244,7 +244,7 @@ func (p *prompts) entered(
 		if v.View == nil {
 			break
 		}
-		if err := draw(func() error { return platforms.Redraw(ctx, sink, a.Card, *v.View, p.poster.update) }); err != nil {
+		if err := p.poster.changed(ctx, sink, a.Card, *v.View); err != nil {
 			p.log.Warn("card not updated", "error", err)
 		}
 		if v.View.Hides() {
