@@ -116,8 +116,9 @@ func (p *prompts) find(
 	}, nil
 }
 
-// choose performs the clicks that show an option and choose it, the first of
-// which is c. It returns the last verdict, and a reply if no option was chosen.
+// choose performs c, which names the question, and then the clicks that show an
+// option and choose it. It returns the last verdict, and a reply if no option was
+// chosen.
 func (p *prompts) choose(
 	ctx context.Context, sink bridge.Sink, c bridge.Click, typed string,
 ) (v bridge.Verdict, said string, err error) {
