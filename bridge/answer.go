@@ -9,7 +9,7 @@ import (
 
 // Answer is the value given to one question: a string, a list of strings if the
 // question takes several values, or another JSON value. Other JSON values are
-// numbers, true and false, lists with one of these, and the object of a
+// numbers, true and false, lists that contain one of these, and the object of a
 // question with several fields. The zero value is the empty string. At most one
 // field is set.
 type Answer struct {

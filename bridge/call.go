@@ -12,8 +12,8 @@ import (
 // an idempotency key without a caller ID. It starts when the answer is sent.
 const RepeatTime = time.Minute
 
-// CallID identifies a call of an agent, so that a repetition of it finds the
-// request that it opened.
+// CallID identifies a call of an agent, so that a repeat of the call finds the
+// request that the call opened.
 type CallID struct {
 	// Connection is the connection or process in which ID is unique. It may be
 	// empty.

@@ -91,7 +91,7 @@ type MemberLister interface {
 
 // AccountMatcher is a Platform on which an account can have several IDs.
 type AccountMatcher interface {
-	// SameAccount reports whether two IDs are of the same account.
+	// SameAccount reports whether two IDs identify the same account.
 	SameAccount(a, b string) bool
 }
 

@@ -23,7 +23,7 @@ func (p *Replay) Add(e Event) error {
 			return Wrap(CodeInvalid, err, "event %s of %s", e.Type, e.InteractionID)
 		}
 		r.Interaction.Stated = Times{r.Interaction.Created, r.Interaction.Deadline}
-		// Times are by the clock of the store.
+		// These are times of the store's clock.
 		r.Interaction.Deadline = e.Timestamp.Add(r.Interaction.Deadline.Sub(r.Interaction.Created))
 		r.Interaction.Created = e.Timestamp
 		if p.records[e.InteractionID] == nil {

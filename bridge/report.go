@@ -115,7 +115,7 @@ type SessionStatus struct {
 	// Subagents holds the names of subagents by Interaction.Turn.
 	Subagents map[string]string `json:"-"`
 	Started   time.Time         `json:"started"`
-	Since     time.Time         `json:"since"`            // of State
+	Since     time.Time         `json:"since"`            // time of State
 	Stepped   time.Time         `json:"stepped,omitzero"` // time of Step
 	Updated   time.Time         `json:"updated"`
 	// Message is the interaction whose messages show the session. It is empty

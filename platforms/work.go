@@ -53,5 +53,5 @@ func (w *Work) record(ctx context.Context, handle Handle) func(context.Context) 
 	return handle(ctx)
 }
 
-// Go runs something else in the group.
+// Go runs other work in the group.
 func (w *Work) Go(f func()) { w.all.Go(f) }

@@ -339,7 +339,7 @@ func lineDiff(was, now string, around int) string {
 	var out []string
 	for n, line := range strings.Split(strings.TrimRight(diff, "\n"), "\n") {
 		switch {
-		case n < 2: // the names
+		case n < 2: // file names
 		case !strings.HasPrefix(line, "@@ "):
 			out = append(out, line)
 		case len(out) > 0:

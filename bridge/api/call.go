@@ -50,8 +50,8 @@ func callOf(r *http.Request) (bridge.CallID, error) {
 	}, nil
 }
 
-// repeated is the body for a call with a key whose answer is spent. Unlike a
-// record, it has neither a state nor a response.
+// repeated is the body for a call with a key whose answer was already sent.
+// Unlike a record, it has neither a state nor a response.
 type repeated struct {
 	Repeated    bool               `json:"repeated"`
 	Interaction bridge.Interaction `json:"interaction"`

@@ -153,7 +153,7 @@ func (s exchanges) exchange(w http.ResponseWriter, r *http.Request, p Principal,
 	return s.answerDialect(w, r, t, all, wait, rescue)
 }
 
-// leaveAll leaves the requests of a message if one of its requests was refused,
+// leaveAll cancels the requests of a message after one of them was refused,
 // because the caller gets an error instead of the answers. Requests for which
 // other callers wait stay open.
 func (s exchanges) leaveAll(ctx context.Context, all []waited, caller string) {

@@ -124,8 +124,8 @@ func (c *parked) end() {
 	}
 }
 
-// respond writes the answer to the connection. It notes a panic, which would end
-// the process on this goroutine.
+// respond writes the answer to the connection. It recovers from a panic, which
+// would otherwise end the process.
 func (c *parked) respond(conn net.Conn) {
 	defer func() { c.panicked = recover() }()
 	w := &parkedWriter{conn: conn, header: c.header}

@@ -70,8 +70,8 @@ func requestOf(r *http.Request) (req bridge.Request, err error) {
 }
 
 // deliver responds with a record when it is final or the wait is over, and
-// notes that the record has reached its agent. The record may be unread if the
-// caller waits.
+// records that the record has reached its agent. The record may be unread if
+// the caller waits.
 func (s shared) deliver(w http.ResponseWriter, r *http.Request, status int, rec *bridge.Record, p Principal, wait time.Duration) error {
 	d := &delivery{shared: s, id: rec.Interaction.ID, repeated: rec.Repeated, status: status, caller: r.Header.Get(callerHeader)}
 	if p.Agent != nil {

@@ -49,7 +49,7 @@ func (s shared) waitContext(ctx context.Context, wait time.Duration) (context.Co
 	return ctx, func() { stop(); cancel() }
 }
 
-// noteDelivered notes that a record has reached its agent.
+// noteDelivered records that a record has reached its agent.
 func (s shared) noteDelivered(ctx context.Context, rec bridge.Record) {
 	if err := s.engine.Delivered(context.WithoutCancel(ctx), rec); err != nil {
 		s.log.Warn("delivery not recorded", "id", rec.Interaction.ID, "error", err)

@@ -17,8 +17,8 @@ const stillEvery = time.Second
 // session is still open.
 type stillKey struct{}
 
-// whileSession returns a request of a console session whose context knows the
-// session. The request may have ended long before the session is checked.
+// whileSession returns a request of a console session whose context contains
+// the session. The request may have ended long before the session is checked.
 func (s *Server) whileSession(r *http.Request, p Principal) *http.Request {
 	own := r.Clone(context.WithoutCancel(r.Context()))
 	own.Body = nil

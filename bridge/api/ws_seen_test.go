@@ -60,7 +60,7 @@ func TestFramesWithoutSession(t *testing.T) {
 }
 
 // TestPageOfEverySession checks that a front end without a session sees the
-// requests of every session once, and counts where no chat takes answers.
+// requests of every session once, and counts where no chat accepts answers.
 func TestPageOfEverySession(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

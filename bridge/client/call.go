@@ -134,7 +134,7 @@ type call struct {
 	query        url.Values
 	header       http.Header
 	body         any  // encoded as JSON; nil sends none
-	again        bool // retry while the daemon is unreachable, because a repetition has no other effect
+	again        bool // retry while the daemon is unreachable, because a repeat has no further effect
 }
 
 // at returns the path of an operation. It escapes the parts.

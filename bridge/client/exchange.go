@@ -62,7 +62,7 @@ func (c *Client) Exchange(ctx context.Context, x Exchange) (answer json.RawMessa
 		x.Caller = uuid.NewString()
 	}
 	var open []bridge.Record
-	// only reports pending requests early
+	// the first waits are short, only to report pending requests early
 	err = c.poll(ctx, atOnce, func(ctx context.Context, wait string) (bool, error) {
 		got, waits, err := x.send(ctx, c, wait)
 		if answer = got; err != nil || waits == nil {

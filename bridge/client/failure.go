@@ -40,7 +40,8 @@ func (unexpected) Is(target error) bool { return target == ErrUnexpected }
 func (u unexpected) Unwrap() error { return u.public }
 
 // away returns the error of a call without a response. If the caller has given
-// up, the error contains the reason of the caller, because the daemon may work.
+// up, the error contains the caller's reason, because nothing may be wrong with
+// the daemon.
 func (c *Client) away(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)

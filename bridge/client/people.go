@@ -35,7 +35,7 @@ func (c *Client) RevokePasskey(ctx context.Context, person, id string) error {
 }
 
 // PasskeyKeys returns the public keys of people. It returns nil if the daemon
-// has no passkeys, and if the client has no valid token.
+// has no passkeys, or if the client has no valid token.
 func (c *Client) PasskeyKeys(ctx context.Context) (*passkey.Keys, error) {
 	out, err := result[passkey.Keys](ctx, c, call{method: http.MethodGet, path: at("passkeys", "keys")})
 	switch bridge.ErrorCode(err) {

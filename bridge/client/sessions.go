@@ -100,9 +100,9 @@ func (c *Client) WaitMessages(ctx context.Context, session string) (all []bridge
 	return all, err
 }
 
-// MessagesWait reports whether a message from a person to a session waits and
-// is not reserved. It waits up to the given time for a message. A stopped
-// session has no messages. It does not retry.
+// MessagesWait reports whether an unreserved message from a person to a session
+// is waiting. It waits up to the given time for a message. A stopped session
+// has no messages. It does not retry.
 func (c *Client) MessagesWait(ctx context.Context, session string, wait time.Duration) (bool, error) {
 	q := url.Values{"peek": {"true"}}
 	span(q, "wait", wait)

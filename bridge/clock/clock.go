@@ -4,8 +4,8 @@
 //
 // A clock that changes for daylight saving skips some times and shows others
 // twice. A skipped time stands for the time of the change. A repeated time
-// stands for its first occurrence. It reads no clock: callers pass the time.
-// Start with [Daily] and [Turns].
+// stands for its first occurrence. The package reads no clock: callers pass the
+// time. Start with [Daily] and [Turns].
 package clock
 
 import "time"
@@ -60,7 +60,7 @@ func (d Daily) Until(t time.Time) time.Time {
 	if d.To < d.From {
 		length += Day
 	}
-	for _, day := range []time.Time{midnight.Add(-Day), midnight} { // one that began yesterday may not be over
+	for _, day := range []time.Time{midnight.Add(-Day), midnight} { // a range that began yesterday may not have ended
 		begin, end := At(day.Add(d.From), d.Zone), At(day.Add(length), d.Zone)
 		if !t.Before(begin) && t.Before(end) {
 			return end
@@ -94,7 +94,7 @@ func (r Turns) Turn(at time.Time) int64 {
 }
 
 // Snooze returns the time of a reminder that a person requests after a delay.
-// It is at most at three quarters of the remaining time, so that the person can
+// It leaves at least a quarter of the remaining time, so that the person can
 // still answer.
 func Snooze(now time.Time, delay time.Duration, deadline time.Time) time.Time {
 	return now.Add(min(delay, deadline.Sub(now)*3/4))

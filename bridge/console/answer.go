@@ -55,7 +55,8 @@ func (c *Console) answer(_ http.ResponseWriter, r *http.Request, actor bridge.Ac
 }
 
 // checkSeen returns CodeConflict for an approval if the page does not show the
-// current content. A denial is always accepted, and the engine refuses a late one.
+// current content. It accepts every denial, because the engine refuses denials
+// of closed requests.
 func checkSeen(rec bridge.Record, d bridge.Decision, seen string) error {
 	if rec.State.Final() || !d.Approves() || seen != "" && seen == rec.Interaction.Content {
 		return nil

@@ -39,7 +39,7 @@ func (in *interactions) Sending(ctx context.Context, r bridge.Record, caller str
 		}
 	}
 	_, now, verdict, err := in.turn(ctx, id, (*life.Turn).Send)
-	if err == nil && verdict == life.Forged { // otherwise, the answer would not be spent
+	if err == nil && verdict == life.Forged { // otherwise, the answer would not count as sent
 		err = now.Trusted()
 	}
 	return err

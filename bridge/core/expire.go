@@ -156,9 +156,10 @@ func (in *interactions) expire(ctx context.Context, due []broker.Member) (expire
 
 // expiry returns the turn that applies a deadline, and its change. The change
 // is empty if the deadline has not passed. For an interaction that is over or
-// does not exist, there is no turn, and the change removes the deadline. If it still
-// counts as pending, the next opening at the limit of its agent finds that out. If a
-// failover has dropped the resolution, that change fails, and the deadline stays.
+// does not exist, there is no turn, and the change removes the deadline. If
+// such an interaction still counts toward its agent's limit, the next opening
+// that reaches the limit corrects the count. If a failover has dropped the
+// resolution, that change fails, and the deadline stays.
 func (in *interactions) expiry(ctx context.Context, f Found, m broker.Member) (*life.Turn, broker.Change, error) {
 	switch {
 	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound, f.Err == nil && f.Problem == "" && f.Life.State != "":

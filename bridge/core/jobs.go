@@ -117,8 +117,8 @@ func (js *jobs) Wait(ctx context.Context, d time.Duration) { js.agenda.wait(ctx,
 // many jobs that are not due yet.
 const claimEvery = 5 * time.Millisecond
 
-// agenda knows when the next job is due, as far as this process has seen. It is
-// safe for concurrent use.
+// agenda holds the time when the next job is due, as far as this process knows.
+// It is safe for concurrent use.
 type agenda struct {
 	nudge chan struct{} // receives a value when jobs may be due
 

@@ -27,7 +27,7 @@ func (in *interactions) readNames(ctx context.Context, o *life.Opening) error {
 		}
 		d, err := in.docs(ctx, p.id)
 		switch {
-		case bridge.ErrorCode(err) == bridge.CodeNotFound: // only the document of its name is left
+		case bridge.ErrorCode(err) == bridge.CodeNotFound: // only the name document is left
 		case err != nil:
 			return err
 		case d.Problem != "":

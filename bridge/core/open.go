@@ -47,7 +47,7 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 		if err != nil {
 			return err
 		}
-		if out.Turn == nil { // a repetition of this opening
+		if out.Turn == nil { // this opening repeats an earlier call
 			d, err := in.docs(ctx, o.Interaction.ID)
 			if err != nil {
 				return err
@@ -89,9 +89,10 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 // uncountMost is the number of requests that uncount examines.
 const uncountMost = 64
 
-// uncount removes requests from the pending ones of an agent whose documents say that
-// they are over, or no longer exist, and reports whether there were any. It examines
-// random ones, so that repeated calls find all.
+// uncount corrects the set of an agent's pending requests: it removes those
+// whose documents say that they are closed, and those that no longer exist. It
+// reports whether it removed any. It examines a random sample, so that repeated
+// calls find all.
 func (in *interactions) uncount(ctx context.Context, agent string) bool {
 	index := life.PendingIndex(agent)
 	ids, err := in.db.Sample(ctx, index, uncountMost)

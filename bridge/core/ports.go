@@ -25,19 +25,19 @@ type ChangedError struct{ Doc broker.Doc }
 // Error implements error.
 func (e *ChangedError) Error() string { return "the " + e.Doc.Kind + " was changed in the meantime" }
 
-// Also returns additions to the change that stores a decision or a vote, whose record is
-// given as it is after the change. If another process changes the documents first, Also is called
-// again.
+// Also returns additions to the change that stores a decision or a vote. Its
+// argument is the record after that change. If another process changes the
+// documents first, Also is called again.
 type Also func(context.Context, bridge.Record) (broker.Change, error)
 
 // Interactions opens interactions, keeps them, and closes each with the first answer.
 type Interactions interface {
-	// Open stores a new interaction with its posting jobs, and returns its record
-	// and true. It returns an earlier record and false if the ID or the call is a
-	// repetition (see [bridge.Identity.Repeat]), or if the request joins a pending
-	// duplicate. It returns these errors:
+	// Open stores a new interaction with its posting jobs, and returns its
+	// record and true. It returns an earlier record and false if the call
+	// repeats an earlier one (see [bridge.Identity.Repeat]), or if the request
+	// joins a pending duplicate. It returns these errors:
 	//   - CodeConflict, if a caller's key was used with another digest
-	//   - a RepeatedError, if the answer to the earlier call is spent
+	//   - a RepeatedError, if the answer to the earlier call was already sent
 	//   - a ChangedError, if one of the documents has another version
 	//   - CodeRateLimited, if too many requests of the agent are pending
 	Open(context.Context, life.Opening, ...broker.Version) (bridge.Record, bool, error)
@@ -64,21 +64,21 @@ type Interactions interface {
 	// Vote records a decision on an interaction that requires several. The
 	// last required decision closes it.
 	Vote(context.Context, life.Ballot, ...Also) (bridge.Record, BallotResult, error)
-	// Abandon stores that a caller no longer waits for a pending interaction. If
-	// no other caller waits, it closes the interaction with the response end. The
-	// name comes from [bridge.CallerName]; [bridge.Anyone] stands for any caller. If
-	// cut is true, only the connection was lost, and the caller may be waiting on
-	// another one.
+	// Abandon records that a caller no longer waits for a pending interaction.
+	// If no other caller waits, it closes the interaction with the given
+	// response. The name comes from [bridge.CallerName]; [bridge.Anyone] stands
+	// for any caller. If cut is true, only the connection was lost, and the
+	// caller may be waiting on another one.
 	Abandon(ctx context.Context, id bridge.ID, name string, cut bool, end bridge.Response) (bridge.Record, error)
 	// Expire applies the timeout rule to interactions whose deadline has
 	// passed, up to n at a time. It returns the interactions that it ended or
 	// deferred, and whether there may be more.
 	Expire(ctx context.Context, n int) (expired []Expiry, more bool, err error)
-	// Sending stores that the response of a closed record is about to be sent. If
-	// only one caller may get the response, the first one does; any other caller gets
-	// a RepeatedError.
+	// Sending records that the response of a closed record is about to be sent.
+	// If only one caller may get the response, the first one does; any other
+	// caller gets a RepeatedError.
 	Sending(ctx context.Context, r bridge.Record, caller string) error
-	// Delivered stores that the agent has received the response of a closed
+	// Delivered records that the agent has received the response of a closed
 	// record.
 	Delivered(context.Context, bridge.Record) error
 	// AwaitThen calls then once the interaction is over; see Record.Over. If ctx

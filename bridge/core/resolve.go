@@ -61,7 +61,7 @@ func (in *interactions) turn(
 		if err != nil {
 			return err
 		}
-		if d.Problem != "" { // storing the forged values again would seal them with our key
+		if d.Problem != "" { // storing the forged values again would seal them with nod's key
 			out, rec, verdict = d, in.Record(d), life.Forged
 			return nil
 		}
@@ -112,7 +112,7 @@ func (in *interactions) change(ctx context.Context, t *life.Turn, also ...Also) 
 	return c, nil
 }
 
-// announce notes that the change of a turn was stored. It wakes the callers that
+// announce follows up on the stored change of a turn. It wakes the callers that
 // wait in this process if the interaction is over, and the workers if there are
 // new jobs. It returns the record.
 func (in *interactions) announce(t *life.Turn, c broker.Change, done broker.Done) *bridge.Record {

@@ -229,7 +229,7 @@ func unreadable(unread []string) string {
 	return " nod cannot read " + strings.Join(unread, ", ") + " now, so requests may be missing here. Try again in a moment."
 }
 
-// mayAnswerIn reports whether a person may answer the requests of a route to
+// mayAnswerIn reports whether a person may answer requests that are shown in
 // the channel of a command. If not, it also returns the sources that nod cannot
 // read.
 func (d *Desk) mayAnswerIn(ctx context.Context, c bridge.Command) (bool, []string) {

@@ -23,7 +23,7 @@ type Exchange struct {
 	// the outcome. The record must contain the texts that the agent sent; see
 	// Answer.
 	Encode func(bridge.Record) (any, error)
-	// Names translates the names of fields in problems with the request to
+	// Names translates the names of fields in errors with the request to
 	// those of the message. If it is nil, the names stay unchanged.
 	Names Names
 }

@@ -5,7 +5,7 @@ package dialect
 type Unasked struct {
 	// Gate is set if the agent continues unless nod denies.
 	Gate bool
-	// Unshown is set if nod works, but refused the agent's message.
+	// Unshown is set if nod is available, but refused the agent's message.
 	Unshown bool
 	// Attended is set if someone may decide at the agent's own terminal, editor
 	// or client.

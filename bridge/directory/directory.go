@@ -152,8 +152,8 @@ func (d *Directory) Identify(ctx context.Context, a bridge.Actor) (string, error
 	return d.ofEmail(a, got.text), nil
 }
 
-// same reports whether two IDs are of the same account on a platform. An empty ID
-// is of none.
+// same reports whether two IDs identify the same account on a platform. An
+// empty ID identifies none.
 func (d *Directory) same(platform, a, b string) bool {
 	if a == "" || a == b {
 		return a != ""
@@ -309,9 +309,9 @@ func (d *Directory) belongs(platform, group, user string) (bool, error) {
 	return got.yes, err
 }
 
-// unknown returns the error for a platform that does not answer a question. The
-// platform's own code refers to the question. Callers would mistake it for the
-// reply to the person.
+// unknown returns the error for a query that a platform does not answer. It
+// replaces the platform's error code, which is about the query: callers would
+// take that code for their reply to the person.
 func unknown(err error) error {
 	switch bridge.ErrorCode(err) {
 	case bridge.CodeUnavailable, bridge.CodeRateLimited, bridge.CodeInternal:

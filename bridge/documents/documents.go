@@ -1,7 +1,7 @@
 // Package documents has the code that all parts of nod with documents share:
 // errors with codes, notes that live for a limited time, and leases. It knows
-// no request, and no kind of document except these two. Each room declares its
-// own kinds. Start with [DB].
+// nothing about requests, or about any other kind of document. Each room
+// declares its own kinds. Start with [DB].
 package documents
 
 import (

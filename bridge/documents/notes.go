@@ -105,7 +105,8 @@ func (ns Notes) Note(ctx context.Context, key string) (string, error) {
 	return n.at(ns.db.Now()), Public(err)
 }
 
-// get returns a note and its document. A note that does not verify does not exist.
+// get returns a note and its document. A note that does not verify counts as
+// missing.
 func (ns Notes) get(ctx context.Context, key string) (note, broker.Doc, error) {
 	n, d, err := noteDocs.Get(ctx, ns.db, key)
 	if errors.As(err, new(*broker.ForgedError)) {

@@ -238,7 +238,7 @@ func (c *cards) unseen(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 func (c *cards) drawn(ctx context.Context, v bridge.View, failed error) error {
 	now, err := c.records.Load(ctx, v.Record.Interaction.ID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return nil // the card of a session, or the record has expired
+		return nil // this is the card of a session, or the record has expired
 	}
 	if err != nil {
 		return err

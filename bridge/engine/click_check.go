@@ -37,8 +37,8 @@ func (cl *Clicks) Located(ctx context.Context, a *Click) (*bridge.Verdict, error
 	return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 }
 
-// MayAnswer checks that the person may respond, or use the control to deny. For a
-// person who may only deny, it notes the reason in DenyOnly.
+// MayAnswer checks that the person may respond, or use the control to deny. For
+// a person who may only deny, it sets DenyOnly to the reason.
 func (cl *Clicks) MayAnswer(ctx context.Context, a *Click) (*bridge.Verdict, error) {
 	i, c := a.Record.Interaction, a.Click
 	var refusal people.Refusal

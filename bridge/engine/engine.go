@@ -116,10 +116,10 @@ func (e *Engine) Run(ctx context.Context, sink bridge.Sink) error {
 }
 
 // Open validates a request, determines whether and where to ask people, and
-// stores it. The idempotency key may be empty. A repetition of a call returns
-// the first record while its request is open or its answer was not sent; see
-// [bridge.Identity.Repeat]. If the answer to a key is spent, it returns a
-// [bridge.RepeatedError].
+// stores it. The idempotency key may be empty. A repeat of a call returns the
+// first record while its request is open or its answer was not sent; see
+// [bridge.Identity.Repeat]. If the answer to a key was already sent, it returns
+// a [bridge.RepeatedError].
 func (e *Engine) Open(ctx context.Context, agent bridge.Agent, r bridge.Request, key string) (bridge.Record, error) {
 	return e.Openings.open(ctx, agent, r, key)
 }
@@ -161,8 +161,8 @@ func (e *Engine) AwaitThen(ctx context.Context, id bridge.ID, then func(core.Awa
 // before this is recorded, because the next caller could get it as well. An
 // approval with a key goes to one caller, which is identified by
 // [bridge.CallerName]. Any other caller gets a [bridge.RepeatedError]. For a
-// response that may no longer be sent, because the session was stopped since, it
-// returns CodeForbidden.
+// response that may no longer be sent, because the session has been stopped
+// since, it returns CodeForbidden.
 func (e *Engine) Sending(ctx context.Context, r bridge.Record, caller string) error {
 	return e.reader.sending(ctx, r, caller)
 }
@@ -179,9 +179,9 @@ func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error)
 	return e.reader.shown(ctx, id)
 }
 
-// Pending returns up to n pending requests that wanted selects, beginning with
-// the next deadline. It reports whether there may be more. A zero n means 1000,
-// which is the number of requests that it examines.
+// Pending returns up to n pending requests for which wanted returns true,
+// beginning with the next deadline. It reports whether there may be more. A
+// zero n means 1000, which is the number of requests that it examines.
 func (e *Engine) Pending(
 	ctx context.Context, n int, wanted func(bridge.Record) (bool, error),
 ) ([]bridge.Record, bool, error) {

@@ -97,8 +97,8 @@ func (cl *Clicks) admitReply(
 	return a, nil
 }
 
-// unfitReply returns an error if a reply is for other terms or other questions
-// than the record has, or has a reason that no one would see.
+// unfitReply returns an error if a reply is for terms or questions other than
+// those of the record, or has a reason that no one would see.
 func unfitReply(rec bridge.Record, reply bridge.Reply) error {
 	i, read := rec.Interaction, 0
 	if reply.Terms != nil {

@@ -22,16 +22,16 @@ const (
 	lastTry = 2 * time.Second
 	// withholdEach is the number of failed attempts after which nod draws a
 	// card without the text of its request, because the service may accept
-	// that. nod repeats this after each further number of attempts.
+	// that. nod does this again after every withholdEach attempts.
 	withholdEach = 6
 	// lateAfter is the time without a card after which a request shows that it
 	// is late.
 	lateAfter = 5 * time.Second
 )
 
-// transient reports whether a job may succeed if it is repeated. Refusals of
-// the account are transient, because the platform checks the account again, and
-// is down if it is refused again.
+// transient reports whether a job may succeed if it is repeated. A refusal of
+// the account is transient, because the adapter checks the account again, and
+// reports the platform as down if the account is refused again.
 func transient(err error) bool {
 	if _, never := errors.AsType[Hopeless](err); never {
 		return false
@@ -59,9 +59,9 @@ func (w *dispatcher) failed(ctx context.Context, j core.Job, cause error) error 
 }
 
 // cardFailed retries or gives up the post or the edit of a card. An edit of a
-// card that shows its request is retried without limit, because its buttons
-// would stay. Any other card is retried only as long as the request can be
-// answered there.
+// card that shows its request is retried without limit, because otherwise its
+// buttons would stay. Any other card is retried only as long as the request can
+// be answered there.
 func (w *dispatcher) cardFailed(ctx context.Context, j core.Job, cause error) error {
 	r, err := w.recordOf(ctx, j)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound { // the record has expired

@@ -33,7 +33,7 @@ func (s *threads) place(ctx context.Context, r bridge.Record, destination int, p
 	}
 	ref, err := parseRef(first)
 	if err != nil {
-		return d, nil // the note has another version; the channel works too
+		return d, nil // the note cannot be read; the card can go to the channel instead
 	}
 	in, err := t.Thread(ctx, d, ref, s.title(ctx, r, destination))
 	if err != nil {

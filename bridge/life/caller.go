@@ -85,7 +85,7 @@ func (t *Turn) Leave(c Caller, cut, waits bool, end bridge.Response) Verdict {
 	unnamed := func(o Caller) bool { return o.Name == bridge.Anyone }
 	for _, is := range []func(o Caller) bool{ // the best match first
 		func(o Caller) bool { return o.Name == c.Name && here(o) },
-		func(o Caller) bool { return cut && unnamed(o) && here(o) }, // the entry stands for a caller that moved
+		func(o Caller) bool { return cut && unnamed(o) && here(o) }, // the entry stands for a caller that has moved
 		func(o Caller) bool { return o.Name == c.Name },
 		func(o Caller) bool { return unnamed(o) && here(o) },
 		unnamed,

@@ -55,7 +55,7 @@ type Life struct {
 	Sent       time.Time `json:"sent,omitzero"`
 	SoleCaller string    `json:"taker,omitempty"`
 	Delivered  time.Time `json:"delivered,omitzero"`
-	// Queued is the time when it was deferred.
+	// Queued is the time when the interaction was deferred.
 	Queued     time.Time          `json:"queued,omitzero"`
 	Completion *bridge.Completion `json:"completion,omitempty"`
 	Joined     int                `json:"joined,omitempty"`
@@ -69,13 +69,13 @@ type Life struct {
 	Revision int64 `json:"revision"`
 }
 
-// Caller is a caller that waits for an interaction. One without a name stands for all
-// unnamed callers of a daemon.
+// Caller is a caller that waits for an interaction. A Caller without a name
+// stands for all unnamed callers of a daemon.
 type Caller struct {
 	Name string `json:"name"` // see bridge.CallerName
 	// Node is the daemon to which the caller is connected, if known.
 	Node string `json:"node,omitempty"`
-	// More is the number of other unnamed callers for which it stands.
+	// More is the number of other unnamed callers that this entry stands for.
 	More int `json:"more,omitempty"`
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // Resolve resolves a pending interaction with an answer or a cancellation. The
-// first caller wins. A repetition with the nonce of the winner also wins.
+// first caller wins. A repeat with the nonce of the winner also wins.
 func (t *Turn) Resolve(s Resolution) Verdict {
 	if !t.pending() {
 		if t.Life.Nonce == s.Nonce {

@@ -145,7 +145,7 @@ func putDoc[T any](c *broker.Change, kind broker.Docs[T], d broker.Doc, v *T) er
 	return nil
 }
 
-// Stored notes that the change of the turn was stored. Before another turn, the cards
+// Stored marks the change of the turn as stored. Before another turn, the cards
 // have to be read again.
 func (t *Turn) Stored(c broker.Change, done broker.Done) {
 	for n, d := range c.Put {

@@ -26,7 +26,7 @@ const (
 	nodStopped      givenUp = "nod was stopped"
 )
 
-// errTooLong is the cause of a call whose client only waited too long. The
+// errTooLong is the cause of a call whose client merely stopped waiting. The
 // client finds the request again with the same call.
 var errTooLong = errors.New("the client waited too long")
 

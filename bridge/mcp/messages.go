@@ -15,13 +15,14 @@ type Inbox interface {
 	// Take returns the messages that wait for a session, oldest first, and
 	// reserves them for a reader.
 	Take(ctx context.Context, session, reader string) ([]bridge.Message, error)
-	// Took records that the agent has the messages through the given one.
+	// Took records that the agent has received the messages up to and including
+	// the given one.
 	Took(ctx context.Context, session, through string) error
 }
 
 type messagesInput struct{}
 
-// inboxResult is the result of the tool messages.
+// inboxResult is the result of the tool "messages".
 type inboxResult struct {
 	Messages []said `json:"messages"`
 	Hint     string `json:"hint,omitempty"`

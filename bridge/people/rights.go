@@ -101,9 +101,9 @@ func (k known) is(r bridge.Responder) bool {
 	return k.loose && r.Platform == k.who.Platform && r.User == k.who.User
 }
 
-// named reports whether a name includes the account. It is the name of a person
-// or, with GroupMark, of a group. If it does not, unread contains the groups
-// that nod cannot read.
+// named reports whether a name includes the account. The name is that of a
+// person or, with GroupMark, of a group. If it does not include the account,
+// unread contains the groups that nod cannot read.
 func (k known) named(name string) (in bool, unread []string) {
 	group, isGroup := strings.CutPrefix(name, bridge.GroupMark)
 	if !isGroup || k.loose {

@@ -24,7 +24,7 @@ var builtins = set("exit return break continue shift wait unset read")
 // counted lists the builtins that take a number, which some shells evaluate.
 var counted = set("exit return break continue shift")
 
-// copiers lists programs that give a file another name.
+// copiers lists programs that create a file under another name.
 var copiers = set("cp mv ln install")
 
 // habits maps programs to the arguments with which they start no command, or

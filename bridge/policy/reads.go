@@ -36,8 +36,8 @@ type reader struct {
 	// starts means that the operands after its texts are another command with
 	// its own options.
 	starts bool
-	// deep means that the program reads files in directories, including files
-	// behind links.
+	// deep means that the program reads the files in directories, and the files
+	// that links point to.
 	deep bool
 	// also returns the reason that the parsed arguments are not allowed, or "".
 	also func(arguments) string
@@ -54,7 +54,7 @@ type arguments struct {
 // operand is a file that a command reads.
 type operand struct {
 	name string
-	deep bool // including its content, through links too
+	deep bool // if it is a directory, its content too, even through links
 }
 
 // readsOf returns the files that a command reads if it only reads. Otherwise,

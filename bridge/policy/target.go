@@ -255,8 +255,8 @@ func given(option string, words []string) bool {
 	})
 }
 
-// hasLetter reports whether a word has an option of one letter, or may have its
-// long form.
+// hasLetter reports whether a word contains a one-letter option, or may be the
+// long form of that option.
 func hasLetter(w string, letter rune) bool {
 	w = strings.ToLower(w)
 	if strings.HasPrefix(w, "--") {

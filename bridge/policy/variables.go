@@ -59,7 +59,7 @@ func isOrdinary(name, value string, exported bool) bool {
 	return plainValue.MatchString(value) && value != "" || dataVariable.MatchString(name) || !exported && shellVariable.MatchString(name)
 }
 
-// value notes the value of a variable.
+// value records the value of a variable.
 func (q *inquiry) value(text string) {
 	q.values = append(q.values, text)
 	q.dashes = q.dashes || dash.MatchString(text)

@@ -162,7 +162,8 @@ func (p wordPattern) exact(names []string, words []string) (spelled []bool, ok b
 	return spelled, true
 }
 
-// one reports whether the pattern consists of a single word, which matches.
+// one reports whether the pattern consists of a single word that matches the
+// given one.
 func (p wordPattern) one(word string) bool {
 	if p.re != nil {
 		return p.re.MatchString(word)

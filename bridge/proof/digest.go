@@ -49,10 +49,11 @@ func GrantKey(i bridge.Interaction) (string, error) {
 }
 
 // CallDigest returns a digest of the exact request that the agent sent. No
-// decision is bound to it. Unlike Digest, it distinguishes a repetition under
-// the same idempotency key from another request, so it also covers values that
-// do not affect the decision, such as the timeout. It does not depend on the config, the trace or the time.
-// For a follow-up, previous is the interaction of the previous round.
+// decision is bound to it. Unlike Digest, it distinguishes a repeat with the
+// same idempotency key from another request, so it also covers values that do
+// not affect the decision, such as the timeout. It does not depend on the
+// config, the trace or the time. For a follow-up, previous is the interaction
+// of the previous round.
 func CallDigest(r bridge.Ask, previous bridge.ID) (string, error) {
 	raw, err := json.Marshal(struct {
 		Previous bridge.ID

@@ -126,7 +126,7 @@ func (r *reading) word(at int) int {
 	return r.wordTo
 }
 
-// lineStart returns the start of the line with a position.
+// lineStart returns the start of the line that contains a position.
 func (r *reading) lineStart(at int) int {
 	if n := strings.LastIndexByte(r.s[r.line:at], '\n'); n >= 0 {
 		r.line += n + 1

@@ -122,7 +122,7 @@ func failureText(m Message) string {
 	return text
 }
 
-// greet introduces nod, and finds the threads that already wait.
+// greet introduces nod, and finds the threads that are already waiting.
 func (a *attachment) greet() error {
 	type info struct {
 		Name    string `json:"name"`
@@ -348,7 +348,7 @@ func (a *attachment) asked(m Message) {
 // errUnseen is the error of a request whose changes people cannot see.
 var errUnseen = errors.New("no changes were reported")
 
-// body returns the text that people see, and a key that only repetitions of the
+// body returns the text that people see, and a key that only repeats of the
 // request share. The key consists of the request's ID, its thread and its
 // content.
 func (a *attachment) body(m Message, changes json.RawMessage) (key string, body []byte, err error) {

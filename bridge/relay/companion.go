@@ -42,8 +42,8 @@ type Reply struct {
 	Result json.RawMessage
 	// Received is called after the agent has taken the answer.
 	Received func(context.Context)
-	// Late is called if the call ran because the terminal had allowed it
-	// before.
+	// Late is called if the call ran because someone had already allowed it at
+	// the terminal.
 	Late func(context.Context)
 }
 
@@ -52,7 +52,8 @@ type CompanionOptions struct {
 	// Ask asks people and returns their answer. If ctx ends, it cancels the
 	// request with the Withdrawal in the cause as the reason.
 	Ask func(ctx context.Context, body []byte) (Reply, error)
-	// Attached is called with the version of Codex when a connection works.
+	// Attached is called with the version of Codex once a connection is
+	// established.
 	Attached func(version string)
 	// Inbox provides the messages of people. It may be nil.
 	Inbox Inbox
@@ -235,7 +236,7 @@ func (c *Companion) dropOrphans() {
 	}
 }
 
-// each calls f for the matching cards of a connection. The caller does not hold
+// each calls f for the matching cards of a connection. The caller must not hold
 // the lock.
 func (c *Companion) each(a *attachment, matches func(*raced) bool, f func(*raced)) {
 	c.mu.Lock()

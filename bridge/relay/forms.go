@@ -142,7 +142,7 @@ func taskOf(params json.RawMessage) string {
 	return p.Meta.Task.ID
 }
 
-// withdrawForms closes the forms for which which returns true.
+// withdrawForms closes the forms that which selects.
 func (w *Wrap) withdrawForms(why Withdrawal, which func(form) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

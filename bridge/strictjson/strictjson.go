@@ -160,7 +160,7 @@ func (l Limits) decode(raw []byte, v any, known bool) error {
 	return refused(err)
 }
 
-// shallow reports whether a text keeps the limits for any value in it, because
+// shallow reports whether all values in a text are within the limits, because
 // it is short and has few brackets. Then decoding checks everything that Check
 // does.
 func (l Limits) shallow(raw []byte) bool {

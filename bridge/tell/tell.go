@@ -49,7 +49,7 @@ type Telling struct {
 	*Notifier
 	ctx     context.Context
 	r       bridge.Record       // as stored
-	next    *bridge.Interaction // gets the direct messages, and the record
+	next    *bridge.Interaction // the changed request, which gets the direct messages and the record of the told people
 	Step    int                 // see bridge.Told
 	at      []int               // indexes of the destinations that can mention people
 	users   map[int][]bridge.Responder

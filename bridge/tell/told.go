@@ -10,8 +10,8 @@ import (
 )
 
 // Opened gives the responders of a new request a separate card if none of its
-// cards reaches them. It records people that nothing tells, and groups that it
-// does not find. It reports whether anyone is told.
+// cards reaches them. It records the people whom no message reaches, and the
+// groups whose members it does not find. It reports whether anyone is told.
 func (e *Notifier) Opened(ctx context.Context, i *bridge.Interaction) (unfound []bridge.Unfound, anyone bool) {
 	if e.directory == nil || i.Kind == bridge.KindNotice {
 		return nil, true

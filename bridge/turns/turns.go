@@ -1,8 +1,8 @@
 // Package turns shares the rate limits of platforms between daemons: it decides
 // when each call has its turn. Each limit has a document, and one change covers
 // all limits of a call. It makes no calls, does not know the limits of any
-// platform, and has nothing to do with the turns of life or of rotations. Start
-// with take in rule.go.
+// platform, and is unrelated to the turns of package life and of on-call
+// rotations. Start with take in rule.go.
 package turns
 
 import (
@@ -70,7 +70,7 @@ func (t *Turns) change(ctx context.Context, c bridge.Call, rule func([]*limit)) 
 		keys[n] = lines.Key(c.Platform + ":" + l.Line)
 	}
 	held, _ := t.locks.LoadOrStore(keys[len(keys)-1], make(chan struct{}, 1))
-	lock, _ := held.(chan struct{}) // the map has nothing else
+	lock, _ := held.(chan struct{}) // the map holds nothing else
 	select {
 	case lock <- struct{}{}:
 		defer func() { <-lock }()

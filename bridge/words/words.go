@@ -190,7 +190,7 @@ func Responders(i bridge.Interaction) string {
 
 // Closed is the reply to a closed card that nod cannot change.
 func Closed(r bridge.Record) string {
-	return r.Outcome() + ": " + About(r) + " nod cannot change the card above any more. Its buttons have no effect."
+	return r.Outcome() + ": " + About(r) + " nod cannot change the card above anymore. Its buttons have no effect."
 }
 
 // VotedBefore is the reply to a repeated vote.

@@ -1,4 +1,4 @@
-// Package brokertest checks that a store keeps what package broker promises.
+// Package brokertest checks that a store keeps the promises of package broker.
 package brokertest
 
 import (
@@ -12,7 +12,8 @@ import (
 // tests maps the name of each promise to its test.
 type tests map[string]func(*testing.T, broker.Store)
 
-// Contract checks all promises of broker.Store. Each store that open returns is empty.
+// Contract checks all promises of broker.Store. Each store that open returns
+// must be empty.
 func Contract(t *testing.T, open func(t *testing.T) broker.Store) {
 	t.Helper()
 	for group, all := range map[string]tests{"documents": documents, "changes": changes, "indexes": indexes, "jobs": jobs, "queues": queues, "streams": streams, "others": others} {

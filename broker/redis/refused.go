@@ -11,7 +11,7 @@ import (
 )
 
 // allowIt is the hint for a missing right. Redis words the error differently if
-// a script needs the right. Redis 7.2 and Valkey use other words again.
+// a script needs the right. Redis 7.2 and Valkey use yet another wording.
 const allowIt = "allow it to the user in redis.url; docs/operate/redis.md has the ACL rule that nod needs"
 
 // refusals lists the beginnings of the errors that Redis returns for commands

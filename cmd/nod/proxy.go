@@ -33,7 +33,8 @@ type relaying struct {
 	timeout, grace time.Duration
 }
 
-// flags adds the flags. In a grace period, the user can answer at a place.
+// flags adds the flags. The argument at names the place where the user can
+// answer during the grace period.
 func (r *relaying) flags(cmd *cobra.Command, at string) {
 	r.urlFlag(cmd)
 	cmd.Flags().StringVar(&r.route, "route", "", "route to use (default \"default\")")

@@ -58,7 +58,7 @@ func (e ephemeral) offer(ctx context.Context, c bridge.Click, url, note, link st
 	}
 	within := platforms.ToldWithin
 	if url != "" {
-		within = 0 // another way is left
+		within = 0 // another way to reach the person is left
 	}
 	err := platforms.Told(ctx, within, func(bool) error { return e.notify(ctx, c.Ref, c.Actor.User, note, link) })
 	if err != nil { // the person may not be in the channel

@@ -17,7 +17,7 @@ type reaction struct {
 	// opening a modal, whose trigger expires. It returns the rest of the
 	// reaction. It may be nil.
 	first func(context.Context) reaction
-	reply any                   // acknowledges it
+	reply any                   // acknowledges the interaction
 	then  func(context.Context) // runs after the acknowledgment; may be nil
 }
 

@@ -116,7 +116,7 @@ func (p *poster) update(ctx context.Context, card bridge.MessageRef, v bridge.Vi
 		}
 	}
 	if err == nil {
-		p.prompts.invite(ctx, ref, v) // for the time that it is still open
+		p.prompts.invite(ctx, ref, v) // for as long as the request is open
 	}
 	var open bridge.ID
 	if !v.Record.State.Final() || render.TakesMessages(v) {

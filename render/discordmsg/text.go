@@ -174,7 +174,7 @@ func Escape(s string) string {
 		next, _ := utf8.DecodeRuneInString(s[n+utf8.RuneLen(r):])
 		switch {
 		case strings.ContainsRune("\\*_~`|<>#[]()@", r), start && (r == '-' || r == '+' || r == '.'),
-			r == ':' && (next == '/' || unicode.IsLetter(next)): // an address, an emoji
+			r == ':' && (next == '/' || unicode.IsLetter(next)): // an address or an emoji
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

@@ -113,7 +113,7 @@ func decisions(v bridge.View, whole, fits bool) []slack.BlockElement {
 }
 
 // overflow returns the entries of the menu of an approval. It omits approvals
-// if nothing fits the request. It reports whether the entries include the
+// if no dialog can hold the request. It reports whether the entries include the
 // controls that do not answer the request: they do not if the menu is too
 // small, or if people are chosen in a select.
 func overflow(v bridge.View, fits bool) (out []*slack.OptionBlockObject, extras bool) {

@@ -149,7 +149,7 @@ func confirm(row []slack.Block, c render.Card) {
 	}
 }
 
-// decides reports whether a click on a control settles a request at once.
+// decides reports whether a click on a control resolves a request at once.
 func decides(token string) bool {
 	switch bridge.PeekAction(token) {
 	case bridge.ActionChoose, bridge.ActionSubmit, bridge.ActionDecline:

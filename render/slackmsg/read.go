@@ -53,7 +53,7 @@ func excerpt(doc []render.Block, limit int) []render.Block {
 			break
 		}
 		if out, left = append(out, b), left-n; cut {
-			break // the rest belongs to the end of the text
+			break // the remaining blocks would follow a cut text
 		}
 	}
 	if len(out) == 0 || !fits(out, 3*limit) { // one long text, or many tiny spans

@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names translates the names of fields in problems with a request to those of
+// Names translates the names of fields in errors with a request to those of
 // the tool's input.
 var Names = dialect.Renames(strings.NewReplacer("for checkbox", "with multiSelect", "for radio", "without multiSelect"),
 	`^questions(\[\d+\])\.options(\[\d+\])\.value$`, "questions$1.options$2.label",
@@ -18,7 +18,7 @@ var Names = dialect.Renames(strings.NewReplacer("for checkbox", "with multiSelec
 	`^session$`, "conversation_id",
 )
 
-// AnswerNames translates the names of fields in problems with an answer to the
+// AnswerNames translates the names of fields in errors with an answer to the
 // texts of the questions.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(f bridge.FieldError) bridge.FieldError {

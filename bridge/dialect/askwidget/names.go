@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names translates the names of fields in problems with a request to those of a
+// Names translates the names of fields in errors with a request to those of a
 // frame's payload.
 var Names = dialect.Renames(nil,
 	`^questions(\[\d+\])\.options(\[\d+\])\.(value|label)$`, "widgets$1.options$2",
@@ -19,7 +19,7 @@ var Names = dialect.Renames(nil,
 	`^session$`, "sessionId",
 )
 
-// AnswerNames translates the names of fields in problems with an answer to
+// AnswerNames translates the names of fields in errors with an answer to
 // those of an ask_response. The answers to several widgets are the lines of its
 // value.
 func AnswerNames(i bridge.Interaction) dialect.Names {

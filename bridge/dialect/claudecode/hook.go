@@ -21,7 +21,7 @@ const (
 	// AskLocally lets Claude Code ask at its own terminal. Without a terminal,
 	// Claude Code denies on its own.
 	AskLocally Unanswered = "ask"
-	// DenySilence denies with a message that no person decided.
+	// DenySilence denies the call, and says that no person has decided.
 	DenySilence Unanswered = "deny"
 )
 

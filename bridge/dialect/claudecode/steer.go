@@ -7,10 +7,10 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// takingEvents lists the events at which Claude Code takes messages of people:
-// a tool has run, a prompt starts, or the turn ends. PreToolUse is not among
-// them. If the call is then denied, Claude Code drops the text that a hook
-// added.
+// takingEvents lists the events at which Claude Code accepts messages from
+// people: a tool has run, a prompt starts, or the turn ends. PreToolUse is not
+// among them. If the call is then denied, Claude Code drops the text that a
+// hook added.
 var takingEvents = []string{"PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"}
 
 // Watch describes the input of a hook that watches a session.
@@ -19,7 +19,7 @@ type Watch struct {
 	Session string
 	// Transcript is the path of the file with the conversation.
 	Transcript string
-	// Takes reports whether Claude Code takes messages of people now.
+	// Takes reports whether Claude Code accepts messages from people now.
 	Takes bool
 	// Continued is nil unless the agent ends its turn. It then reports whether
 	// a hook has already continued the turn.
@@ -27,7 +27,7 @@ type Watch struct {
 }
 
 // Watched describes the input of a hook that watches a session. It returns
-// false if the hook has nothing to do. A subagent takes no messages, because
+// false if the hook has nothing to do. A subagent gets no messages, because
 // they are for the main agent.
 func Watched(in *dialect.HookInput) (Watch, bool) {
 	w := Watch{Event: in.Event(), Session: in.Text("session_id"), Transcript: in.Text("transcript_path")}

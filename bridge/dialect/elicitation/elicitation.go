@@ -73,7 +73,7 @@ func Translate(raw []byte) (dialect.Translation, error) {
 	return dialect.One(r, "", func(rec bridge.Record) (any, error) { return Answer(rec) }).Named(names), nil
 }
 
-// names translates the names of fields in problems with a request to those of
+// names translates the names of fields in errors with a request to those of
 // the parameters.
 var names = dialect.Renames(nil, `^questions\[0\]\.schema`, "requestedSchema", `^questions$`, "requestedSchema.properties", `^prompt$`, "message")
 

@@ -7,7 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// Names translates the names of fields in problems with a request to those of
+// Names translates the names of fields in errors with a request to those of
 // an interaction_request.
 var Names = dialect.Renames(nil,
 	`^questions(\[\d+\])\.text$`, "inputSchema.fields$1.label",
@@ -27,7 +27,7 @@ var Names = dialect.Renames(nil,
 	`^session$`, "sessionId",
 )
 
-// AnswerNames translates the names of fields in problems with an answer to
+// AnswerNames translates the names of fields in errors with an answer to
 // those that the front end knows.
 func AnswerNames(i bridge.Interaction) dialect.Names {
 	return func(p bridge.FieldError) bridge.FieldError {

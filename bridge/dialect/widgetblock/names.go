@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect"
 )
 
-// words translates the names of widgets in problems.
+// words replaces the names of widgets in error messages.
 var words = strings.NewReplacer("for radio", "for selection", "for checkbox", "for selection")
 
 var (
@@ -27,7 +27,7 @@ func names(own ...string) dialect.Names {
 	)...)
 }
 
-// Names translates the names of fields in problems with the widget's request to
+// Names translates the names of fields in errors with the widget's request to
 // those of the widget.
 func (p Payload) Names() dialect.Names {
 	switch p.Type {
@@ -41,6 +41,6 @@ func (p Payload) Names() dialect.Names {
 	return otherNames
 }
 
-// AnswerNames translates the names of fields in problems with an answer to
+// AnswerNames translates the names of fields in errors with an answer to
 // those of a submission.
 var AnswerNames = dialect.Renames(nil, `^answers\.value\b`, "value", `^answers$`, "value")

@@ -27,8 +27,8 @@ const (
 // signatures.
 type Authenticator struct {
 	Origin  string // origin of the page
-	RPID    string // empty means that of the options
-	Type    string // empty means the right one
+	RPID    string // if empty, the one in the options
+	Type    string // if empty, the correct one
 	Cross   bool   // the page is in a frame of another site
 	Flags   byte
 	Counter uint32 // counter of the last signature

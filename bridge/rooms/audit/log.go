@@ -49,7 +49,9 @@ func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	sealed := ""
 	if len(seals) > 0 {
 		last, err := au.PublicKeys().VerifySeal(seals[len(seals)-1])
-		if err == nil { // otherwise, a verifier may not have its key, and the number of events after it differs
+		// A verifier may lack the key of another seal, and then count other
+		// events after the last seal.
+		if err == nil {
 			sealed = last.Entry
 		}
 	}
@@ -71,7 +73,7 @@ func (au *Log) Export(ctx context.Context, w io.Writer) error {
 	}
 	for _, s := range seals {
 		line := proof.AuditLine{AuditEntry: bridge.AuditEntry{Type: "seal"}, Seal: s}
-		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise the seal has a key that a verifier may have
+		if seal, err := au.PublicKeys().VerifySeal(s); err == nil { // otherwise, a verifier may have the key
 			line.Entry, line.Timestamp = seal.Entry, seal.At.UnixMilli()
 		}
 		if err := enc.Encode(line); err != nil {

@@ -160,8 +160,9 @@ func (ps *Room) Invite(ctx context.Context, by, person string) (url string, expi
 	return ps.Site.Origins()[0] + "/console/#/enroll/" + secret, in.Expires, nil
 }
 
-// Invited returns the person of an invitation. It does not use it up. It
-// returns CodeNotFound for an unknown, expired or used invitation.
+// Invited returns the person of an invitation. It does not use up the
+// invitation. It returns CodeNotFound for an unknown, expired or used
+// invitation.
 func (ps *Room) Invited(ctx context.Context, secret string) (person, by string, err error) {
 	if err := ps.Ready(); err != nil {
 		return "", "", err

@@ -226,15 +226,14 @@ func (ps *Room) Sign(ctx context.Context, secret string, signed json.RawMessage)
 	return words.Recorded(got), nil
 }
 
-// Also makes it a condition of a signed approval that the key which signed it is not
-// revoked.
+// Also adds the condition that the key that signed an approval is not revoked.
 func (ps *Room) Also(ctx context.Context, r bridge.Record) (broker.Change, error) {
 	var by *bridge.Assertion
 	switch votes := r.Votes; {
 	case r.State != bridge.StatePending && r.State != bridge.StateApproved:
 	case r.Response != nil && r.Response.Assertion != nil:
 		by = r.Response.Assertion
-	case len(votes) > 0: // the newest one
+	case len(votes) > 0: // the newest vote
 		by = votes[len(votes)-1].Assertion
 	}
 	if by == nil {

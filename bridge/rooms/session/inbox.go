@@ -197,9 +197,9 @@ func (ss *Steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]brid
 	return out, documents.Public(err)
 }
 
-// EndSteerings stops the messages of a session, up to the given one, from
-// waiting. If through is empty, it does so for all messages. It returns the
-// number of messages.
+// EndSteerings ends the wait of the messages of a session, up to and including
+// the given one, or of all its messages if through is empty. It returns their
+// number.
 func (ss *Steerings) EndSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) (int, error) {
 	if err := documents.RequireSession(session); err != nil {
 		return 0, err

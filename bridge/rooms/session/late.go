@@ -86,7 +86,7 @@ func (mb *Mailbox) Messages(ctx context.Context, agent, session string, limit in
 		}
 		out = append(out, bridge.NewMessage(l.String(), rec))
 	}
-	if !gone.Empty() { // so that a busy session does not read them each time
+	if !gone.Empty() { // so that the next reads of a busy session skip them
 		if _, err := mb.db.Do(ctx, gone); err != nil {
 			mb.db.Log.Warn("index of late answers not tidied", "error", err)
 		}

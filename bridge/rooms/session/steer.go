@@ -121,7 +121,7 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	key := ""
 	if s.Where != nil {
 		key = s.Where.Platform + "/" + s.Where.Ref.Channel + "/" + s.Where.Ref.Message
-		if s.Where.Dialog { // people write several there
+		if s.Where.Dialog { // one message can have several dialogs, each with its own text
 			key += "/" + s.Nonce
 		}
 	}

@@ -90,7 +90,7 @@ func (ss *Stops) Stopped(ctx context.Context, agent, session string) (bridge.Sto
 	return s, d.Exists() && err == nil, documents.Public(err)
 }
 
-// unstopped returns the version of the stop of a session that is not stopped. It
+// unstopped returns the condition that a session is still not stopped. It
 // returns errStopped if the session is stopped.
 func (ss *Stops) unstopped(ctx context.Context, agent, session string) (broker.Version, error) {
 	_, stopped, err := ss.Stopped(ctx, agent, session)

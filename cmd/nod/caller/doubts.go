@@ -14,7 +14,7 @@ import (
 
 // DoubtsOf returns the reasons why no rule may allow an operation in the
 // directory of an agent. The daemon cannot see that directory. The reasons are
-// that a file in the operation is really in another place, or that the
+// that a file in the operation is actually in another place, or that the
 // directory is part of a repository that arrived as files.
 func DoubtsOf(act bridge.Act) []string {
 	if !filepath.IsAbs(act.Where) {

@@ -1,6 +1,6 @@
 // Package cli holds what the commands of nod and nod-hook have in common:
-// streams, signals, exit codes, flags, and the texts of errors. It knows no
-// command and calls no daemon. Start reading at Run.
+// streams, signals, exit codes, flags, and the texts of errors. It does not
+// depend on the commands, and does not call the daemon. Start reading at Run.
 package cli
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/terminal"
 )
 
-// unreadCheck is the interval of checks for a reader. nod notices within it
-// that an agent has died.
+// unreadCheck is the interval of checks for a reader. nod notices within this
+// time that an agent has died.
 const unreadCheck = time.Second
 
 // UntilUnread returns a context that ends when out has no reader. In that case,

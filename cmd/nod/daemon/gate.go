@@ -116,7 +116,7 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, gatedKey{}, c)
 }
 
-// proven notes that the connection of a request has shown a valid token.
+// proven records that a request on the connection contained a valid token.
 func proven(r *http.Request) {
 	if c, ok := r.Context().Value(gatedKey{}).(*gated); ok {
 		c.gate.mu.Lock()

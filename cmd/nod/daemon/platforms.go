@@ -11,8 +11,8 @@ import (
 )
 
 // Platforms returns the platforms that have a token. With the sandbox, they
-// keep rate limits only if paced is true. O holds the options that all
-// platforms share.
+// keep rate limits only if paced is true. The argument o holds the options that
+// all platforms share.
 func Platforms(c config.Config, paced bool, o platforms.Options) ([]platforms.Adapter, error) {
 	var out []platforms.Adapter
 	o.NoPacing, o.Console, o.ConsoleURL = c.Sandbox != "" && !paced, c.Console.Enabled, c.Console.URL

@@ -55,7 +55,7 @@ func (s *Settings) hookWords(agent string) string {
 	return s.hook + " " + agent
 }
 
-// nextTo returns the path at which nod-hook would be next to nod.
+// nextTo returns the path of nod-hook in the directory of nod.
 func nextTo(program string) string {
 	name := hookProgram
 	if strings.HasSuffix(program, ".exe") {

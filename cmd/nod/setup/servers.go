@@ -183,8 +183,8 @@ type zedSettings struct {
 // zedProxy holds the arguments of nod when it runs between Zed and an agent.
 var zedProxy = []string{"proxy", "acp"}
 
-// Zed changes the settings of Zed so that agents which the user has added start
-// through nod proxy acp, or directly again.
+// Zed changes the settings of Zed so that the agents that the user has added
+// start through nod proxy acp, or start directly again.
 func (s *Settings) Zed(f HookOptions) error {
 	return s.change(func(doc *hujson.Value) error {
 		var was zedSettings

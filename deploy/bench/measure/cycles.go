@@ -54,8 +54,8 @@ func yes(id bridge.ID) life.Resolution {
 	}}
 }
 
-// settleAfter is the delay between opening and settling a request. By then, its
-// caller is waiting.
+// settleAfter is the delay between opening and resolving a request. By then,
+// its caller is waiting.
 const settleAfter = 2 * time.Millisecond
 
 // cycles returns the number of cycles that the callers complete per second.
@@ -131,7 +131,7 @@ func (b *harness) fullCycle(ctx context.Context) error {
 	return b.complete(ctx, o)
 }
 
-// complete opens a request, settles it, and waits for the end.
+// complete opens a request, resolves it, and waits for the end.
 func (b *harness) complete(ctx context.Context, o life.Opening) error {
 	id := o.Interaction.ID
 	if _, _, err := b.store.Open(ctx, o); err != nil {
@@ -231,11 +231,11 @@ func (b *harness) replyQueue(ctx context.Context, callers int) (float64, error) 
 	return rate, ctx.Err()
 }
 
-// mostUnblock is the limit in µs from a settlement until its caller is
-// unblocked.
+// mostUnblock is the limit in µs from the start of a resolution until its
+// caller is unblocked.
 const mostUnblock = 250
 
-// unblocking measures the time from the start of a settlement until a waiting
+// unblocking measures the time from the start of a resolution until a waiting
 // caller has the result.
 func unblocking(ctx context.Context, b *harness) ([]figures, error) {
 	p50, err := b.unblock(ctx)

@@ -67,7 +67,7 @@ var httpRows = []row{{"memory of the daemon per caller that waits over HTTP", "K
 
 const (
 	mostHTTP    = 16   // KiB
-	waitingHTTP = 2000 // or the value of --pending, if that is less, because each caller uses two files
+	waitingHTTP = 2000 // fewer if --pending is less, because each caller uses two files
 )
 
 // parkedAfter is the time after which a daemon releases the resources that a

@@ -161,7 +161,7 @@ func (b *harness) redisInfo(ctx context.Context, section, name string) float64 {
 	return 0
 }
 
-// settleUnderLoad settles a thousand requests per second. It returns the 99th
+// settleUnderLoad resolves a thousand requests per second. It returns the 99th
 // percentile of the time in µs until their callers are unblocked.
 func (b *harness) settleUnderLoad(ctx context.Context, c *crowd) (float64, error) {
 	run, stop := context.WithTimeout(ctx, 2*b.span)

@@ -132,7 +132,7 @@ func toOnePlatform(c *config.Config) {
 }
 
 // inbound compares the time that a click over HTTP takes until it is
-// acknowledged with the time that the store alone takes to settle such a
+// acknowledged with the time that the store alone takes to resolve such a
 // request. In both cases, the request is stored and its card is posted. Before
 // each measurement, a pause lets the posting jobs end, and a read warms up the
 // connection.
@@ -192,7 +192,7 @@ func (s *installation) acknowledged(ctx context.Context) (float64, time.Duration
 	return float64(took.Microseconds()), used, nil
 }
 
-// settled returns the duration of a settlement in µs.
+// settled returns the duration of a resolution in µs.
 func (s *installation) settled(ctx context.Context) (float64, error) {
 	rec, err := s.shown(ctx)
 	if err != nil {
@@ -258,7 +258,7 @@ const (
 	// than a person needs. After this time, the agent is waiting, and the
 	// posting jobs have ended.
 	beforeClick = 10 * time.Millisecond
-	waitingPath = 10_000 // or the value of --pending, if that is less
+	waitingPath = 10_000 // fewer if --pending is less
 )
 
 // wholePath measures the path from the agent to the chats and back.

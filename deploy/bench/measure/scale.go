@@ -24,7 +24,7 @@ type Scaled struct {
 	Pending   int     `json:"pending"`   // requests that wait in the meantime
 	Cycles    float64 `json:"cycles"`    // per second, of all daemons
 	Cost      Cost    `json:"cost"`      // cost of a cycle, for all daemons and servers
-	Unblocked float64 `json:"unblocked"` // µs from a settlement to its caller, p50
+	Unblocked float64 `json:"unblocked"` // µs from a resolution until its caller is unblocked, p50
 }
 
 // scaleForm is the format of a line of the table.

@@ -86,7 +86,7 @@ type taken struct {
 	open, settle, unblock float64
 }
 
-// alongside starts callers that open and settle requests, beginning at a given
+// alongside starts callers that open and resolve requests, beginning at a given
 // time. The returned function stops them. It returns the 99th percentile of the
 // slowest kind of call, in ms. It counts the requests that were opened until
 // the given time, and the first request of each caller.
@@ -124,7 +124,8 @@ func (b *harness) alongside(ctx context.Context, from time.Time) func(until time
 	}
 }
 
-// timed opens a request, settles it while its caller waits, and times the calls.
+// timed opens a request, resolves it while its caller waits, and times the
+// calls.
 func (b *harness) timed(ctx context.Context) (taken, error) {
 	o, err := b.opening()
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// natsPeer does the job with a JetStream key-value bucket: a decision updates the
-// first revision of a key, and one watcher tells the callers of the process. The
-// deadline is stored, and nothing ends the request at it.
+// natsPeer does the job with a JetStream key-value bucket: a decision updates
+// the first revision of a key, and one watcher tells the callers of the
+// process. The deadline is stored, and nothing ends the request at that time.
 type natsPeer struct {
 	waiting
 	server *process

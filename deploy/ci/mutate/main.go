@@ -105,7 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return report(stdout, tried, len(changes))
 }
 
-// chosen returns the targets of the flag only.
+// chosen returns the targets that the flag -only selects.
 func chosen(only string) []target {
 	if only == "" {
 		return targets

@@ -28,7 +28,7 @@ import (
 type Store struct {
 	Mu      sync.Mutex
 	Records map[bridge.ID]bridge.Record
-	Order   []bridge.ID  // of opening
+	Order   []bridge.ID  // in the order of opening
 	DB      broker.Store // for documents; fails like the store
 	Jobs    []core.Job   // jobs that Claim returns
 	Gone    []string     // outcomes of jobs: their kind and "done", "retry …" or "dead: …"

@@ -63,10 +63,10 @@ func (h *Hands) Messages(service, channel string) []map[string]any {
 	return nil
 }
 
-// Told fails the test unless a person reads a word about an action in private:
-// in a toast, in an error of a form, or in a private message that they have not
-// read before. Services without private messages answer a typed text in the
-// chat.
+// Told fails the test unless a person reads about the result of an action in
+// private: in a toast, in an error of a form, or in a private message that they
+// have not read before. Services without private messages answer a typed text
+// in the chat.
 func (h *Hands) Told(who, service string, reaction sandbox.Reaction, word string) {
 	h.T.Helper()
 	if said := fmt.Sprint(reaction.Toast, reaction.Errors); len(reaction.Errors) > 0 || reaction.Toast != "" {

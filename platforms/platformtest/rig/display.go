@@ -135,7 +135,7 @@ func ShownIn(v any) string {
 			_, blocks := x["blocks"]
 			for _, k := range sortedKeys(x) {
 				switch {
-				case notShown[k], k == "text" && blocks: // a notification's
+				case notShown[k], k == "text" && blocks: // text of a notification
 				default:
 					walk(x[k])
 				}

@@ -186,7 +186,8 @@ func (e *Emulator) deliver(ctx context.Context, i *interaction) error {
 }
 
 // overGateway sends an interaction to every connected session of the shard. If
-// no session is connected, each one gets the interaction when the bot resumes.
+// no session is connected, each session gets the interaction once the bot
+// resumes it.
 func (e *Emulator) overGateway(ctx context.Context, i *interaction) error {
 	e.Lock()
 	defer e.Unlock()

@@ -209,7 +209,8 @@ func (e *Emulator) followUp(c *call) any {
 	}
 	ch := e.channels[i.Channel]
 	m := ch.Seen(i.Original, i.User)
-	if m != nil && flags(m)&loading != 0 { // the first follow-up replaces the message that the app is thinking
+	// The first follow-up replaces the message that says that the app is thinking.
+	if m != nil && flags(m)&loading != 0 {
 		bad = e.apply(ch, m, c.sent(), true)
 	} else {
 		m, bad = e.createFor(i, c.sent())

@@ -21,7 +21,7 @@ const (
 	maxMentions        = 100 // users or roles in allowed_mentions
 
 	// components/reference
-	maxRows              = 5 // message without layout components, or modal
+	maxRows              = 5 // action rows of a message without layout components, or of a modal
 	maxRow               = 5 // buttons in an action row
 	maxCustomID          = 100
 	maxButton            = 80
@@ -38,7 +38,7 @@ const (
 	maxLabelDescription  = 100
 	maxModalTitle        = 45
 	maxTextDisplay       = 4000
-	maxComponents        = 40 // message with components, including nested ones
+	maxComponents        = 40 // components of a message, including nested ones
 	maxSectionTexts      = 3
 	maxGallery           = 10
 	maxMediaDescription  = 1024

@@ -142,7 +142,7 @@ var (
 		"title": required(plain(100)), "text": required(prose(300)), "confirm": required(plain(30)), "deny": required(plain(30)),
 		"style": danger,
 	})
-	// opinion is each of the two feedback buttons.
+	// opinion is the shape of a feedback button.
 	opinion = required(objectOf(shape{
 		"text": required(plain(75)), "value": required(text(1, 2000)), "accessibility_label": optional(text(0, 75)),
 	}))

@@ -105,9 +105,9 @@ func (e *Emulator) At(r *http.Request) {
 	e.address = core.Address(r)
 }
 
-// A deed is what an action of a member sends to the app, and how the client
-// reacts to the answer to the last payload. If react is nil, the client only
-// confirms the action.
+// A deed holds the payloads that an action of a member sends to the app, and
+// the reaction of the client to the answer to the last one. If react is nil,
+// the client only confirms the action.
 type deed struct {
 	sends []raw.Object
 	react func(answer json.RawMessage, err error) core.Reaction
