@@ -8,7 +8,7 @@ import (
 	"github.com/nodbridge/nod/bridge/visible"
 )
 
-// Message is a message for a session: a late answer, or a text of a person.
+// Message is a message for a session: a late answer, or a text from a person.
 type Message struct {
 	ID      string    `json:"id"` // an acknowledgment of this ID covers this message and all earlier ones
 	Session string    `json:"session"`
@@ -18,7 +18,7 @@ type Message struct {
 	Text string `json:"text"`
 	// Record is the answered request of a late answer.
 	Record Record `json:"record,omitzero"`
-	// Steering is the message of a person. It is nil for a late answer.
+	// Steering is the message from a person. It is nil for a late answer.
 	Steering *Steering `json:"steering,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func NewMessage(id string, r Record) Message {
 	return m
 }
 
-// SaidMessage returns the message for a text of a person.
+// SaidMessage returns the message for a text from a person.
 func SaidMessage(s Steering) Message {
 	return Message{ID: s.ID, Session: s.Session, At: s.At, Text: s.Words() + "\n", Steering: &s}
 }

@@ -47,7 +47,7 @@ type SessionReport struct {
 	Step string `json:"step,omitempty"`
 	// Waits names the input that a waiting session needs.
 	Waits string `json:"waits_for,omitempty"`
-	// Last is the last message of the agent.
+	// Last is the last message from the agent.
 	Last  string `json:"last_message,omitempty"`
 	Route string `json:"route,omitempty"` // empty means the route named default
 	// Subagent is the name of a subagent, and SubagentID the value of

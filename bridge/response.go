@@ -16,7 +16,7 @@ const (
 	ReasonAllowed   = "allowed at the terminal"
 	ReasonAnswered  = "answered at the terminal"
 	ReasonDismissed = "dismissed at the terminal" // denied, or closed without a decision
-	ReasonSettled   = "settled at the terminal"   // nod does not know how
+	ReasonSettled   = "settled at the terminal"   // nod does not know what the decision was
 	ReasonInProcess = "answered in the agent's process"
 	// ReasonLeft closes a request with Request.OnlyRules that no rule decides.
 	ReasonLeft = "left to the agent, because no rule asks people"

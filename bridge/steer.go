@@ -146,7 +146,7 @@ const MaxContinued = 8
 
 // SteeringNoter is a Platform that tells authors whether the agent took their messages.
 type SteeringNoter interface {
-	// NoteSteering writes a text in reply to a message of a person, or changes
-	// the earlier reply. It returns the reply.
+	// NoteSteering writes a text in reply to a message from a person, or
+	// changes the earlier reply. It returns the reply.
 	NoteSteering(ctx context.Context, to MessageRef, earlier *MessageRef, text string) (MessageRef, error)
 }

@@ -42,7 +42,7 @@ func (d described) sessions() {
 	}
 }
 
-// messages makes the calls about messages of people.
+// messages makes the calls about messages from people.
 func (d described) messages() {
 	d.t.Helper()
 	const inbox = "/v1/sessions/z/messages"

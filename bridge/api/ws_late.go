@@ -6,7 +6,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// userMessage is a late answer or a message of a person, for the agent.
+// userMessage is a late answer or a message from a person, for the agent.
 type userMessage struct {
 	Type          string    `json:"type"`
 	SessionID     string    `json:"sessionId"`

@@ -50,8 +50,8 @@ func (e *LeftError) Unwrap() error { return e.Cause }
 // deferred. The record belongs to exactly the request that was sent. If ctx
 // ends before that, Request cancels the request and returns a LeftError. After
 // another failure, it also cancels the request unless a key can find it again.
-// A decision of a person counts only if the caller also verifies its receipt,
-// or trusts the connection.
+// A person's decision counts only if the caller also verifies its receipt, or
+// trusts the connection.
 func (c *Client) Request(ctx context.Context, r bridge.Request, o RequestOptions) (bridge.Record, error) {
 	if r.CallID.Caller == "" {
 		r.CallID.Caller = uuid.NewString()

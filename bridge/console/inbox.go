@@ -236,7 +236,7 @@ func (c *Console) pendingRow(r *http.Request, x pendingFor, actor bridge.Actor) 
 		return out, nil
 	}
 	out.Lines = len(lines)
-	// The preview is code, so it omits the text of the agent.
+	// The preview is code, so it omits the text from the agent.
 	lines = linesOf(slices.DeleteFunc(slices.Clone(body), func(b render.Block) bool { return b.Kind == render.Quote }))
 	out.Preview = render.Cut(strings.Join(lines[:min(previewLines, len(lines))], "\n"), 400, render.Runes)
 	return out, nil

@@ -289,7 +289,7 @@ func (e *Engine) Answer(
 	return e.Clicks.answer(ctx, id, actor, reply)
 }
 
-// Conclude makes a decision of a person final, or records it as a vote, if the
+// Conclude makes a person's decision final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
 // reply to the person.
 func (e *Engine) Conclude(

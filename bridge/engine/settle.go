@@ -14,11 +14,11 @@ import (
 // amended in the meantime.
 const concludeTries = 5
 
-// Conclude makes a decision of a person final, or records it as a vote, if the
+// Conclude makes a person's decision final, or records it as a vote, if the
 // current config allows it. Otherwise nothing is approved, and it returns the
-// reply to the person. The record is the one that the person saw. The decision is
-// stored only if the request was not amended since the checks read it. Otherwise,
-// all checks start again, so all checks rely on the same state.
+// reply to the person. The record is the one that the person saw. The decision
+// is stored only if the request was not amended since the checks read it.
+// Otherwise, all checks start again, so all checks rely on the same state.
 func (s *Decisions) Conclude(
 	ctx context.Context, actor bridge.Actor, rec bridge.Record, r bridge.Response,
 ) (got bridge.Record, result core.BallotResult, refusal *bridge.Verdict, err error) {
@@ -44,9 +44,9 @@ func (s *Decisions) Conclude(
 	return rec, "", nil, bridge.Errorf(bridge.CodeUnavailable, "the request keeps changing").WithHint("try again")
 }
 
-// Decision is a decision of a person during its checks. A check that changes the
-// request returns CodeConflict, so the checks start again with the changed request, or
-// it refuses the decision and sets Record to the changed request.
+// Decision is a person's decision during its checks. A check that changes the
+// request returns CodeConflict, so the checks start again with the changed
+// request, or it refuses the decision and sets Record to the changed request.
 type Decision struct {
 	Actor    bridge.Actor
 	Record   bridge.Record

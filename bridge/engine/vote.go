@@ -62,8 +62,8 @@ func stamped(actor bridge.Actor, i bridge.Interaction, r bridge.Response) bridge
 	return r
 }
 
-// nonce identifies a decision of a person, so that nod recognizes a click that
-// the platform delivers twice. It does not cover the request, because the store
+// nonce identifies a person's decision, so that nod recognizes a click that the
+// platform delivers twice. It does not cover the request, because the store
 // compares it only with the decision of that request.
 func nonce(actor bridge.Actor, r bridge.Response) string {
 	b, _ := json.Marshal(struct { // JSON sorts map keys, so this is stable

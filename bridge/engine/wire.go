@@ -70,7 +70,7 @@ func New(o Options) *Engine {
 	}
 }
 
-// Clicks applies the clicks and typed text of people. Its methods in the list
+// Clicks applies the clicks and typed text from people. Its methods in the list
 // of deciders are the checks of every click.
 type Clicks struct {
 	records   core.Interactions

@@ -189,8 +189,9 @@ func TestGuardedCards(t *testing.T) {
 	}
 }
 
-// TestAwaited checks that a settlement that counts only while the agent waits does not
-// close a deferred interaction, not even one that is deferred in the same turn.
+// TestAwaited checks that a resolution with Awaited, which takes effect only while
+// the agent waits, does not close a deferred interaction, not even one that is
+// deferred in the same turn.
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000).UTC()

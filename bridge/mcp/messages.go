@@ -28,7 +28,7 @@ type inboxResult struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// said is a message of a person.
+// said is a message from a person.
 type said struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`

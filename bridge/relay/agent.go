@@ -61,7 +61,7 @@ type Options struct {
 	// OnlyChat hides requests from the client.
 	OnlyChat bool
 	// Sessions receives reports about the sessions of an ACP agent. It also
-	// provides the stops and the messages of people. It may be nil.
+	// provides the stops and the messages from people. It may be nil.
 	Sessions       Sessions
 	Client, Server *Side
 	Log            *slog.Logger
@@ -85,7 +85,7 @@ func closed(id json.RawMessage) any {
 	return notification("$/cancel_request", map[string]json.RawMessage{"requestId": id})
 }
 
-// FromServer implements Handler for the messages of the agent.
+// FromServer implements Handler for the messages from the agent.
 func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	a.calls.reported(*m)
 	if m.IsResponse() {

@@ -26,7 +26,7 @@ const (
 )
 
 // Sessions reports the sessions of an agent, and provides the stops and
-// messages of people. It is safe for concurrent use.
+// messages from people. It is safe for concurrent use.
 type Sessions interface {
 	Inbox
 	Reporter
@@ -118,7 +118,7 @@ func (t *attendant) send(ctx context.Context, r reported, limit time.Duration) {
 	}
 }
 
-// tell queues a report, so that the messages of the agent do not wait for it.
+// tell queues a report, so that the messages from the agent do not wait for it.
 func (t *attendant) tell(session string, r bridge.SessionReport) {
 	r.At = time.Now()
 	select {
@@ -221,8 +221,8 @@ func (t *attendant) ended(s *attended) {
 	}
 }
 
-// fromServer follows a message of the agent. It returns true for the response
-// to a prompt of nod.
+// fromServer follows a message from the agent. It returns true for the response
+// to a prompt from nod.
 func (t *attendant) fromServer(m Message) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

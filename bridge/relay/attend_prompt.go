@@ -17,8 +17,8 @@ const refusedPause = time.Minute
 // promptMark is the start of the IDs of nod's prompts.
 const promptMark = `"nod-prompt-`
 
-// listen sends the messages of people to the agent as prompts, whenever no turn
-// runs.
+// listen sends the messages from people to the agent as prompts, whenever no
+// turn runs.
 func (t *attendant) listen(s *attended) {
 	for t.until(s, func(turns int) bool { return turns == 0 }) {
 		all, err := t.Take(t.ctx, s.id)

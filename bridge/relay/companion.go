@@ -55,7 +55,7 @@ type CompanionOptions struct {
 	// Attached is called with the version of Codex once a connection is
 	// established.
 	Attached func(version string)
-	// Inbox provides the messages of people. It may be nil.
+	// Inbox provides the messages from people. It may be nil.
 	Inbox Inbox
 	// Reporter receives the state of the threads. It may be nil.
 	Reporter Reporter
@@ -143,7 +143,7 @@ func (c *Companion) open(ctx context.Context, a *attachment, m Message, r raced,
 	})
 }
 
-// answered sends the answer of people if the request is still open on a
+// answered sends the answer from people if the request is still open on a
 // connection. It does not keep the answer for another connection, because a
 // repeated request there finds the same answer.
 func (c *Companion) answered(ctx context.Context, r *raced, reply Reply, err error) {

@@ -197,7 +197,7 @@ func (w *Wrap) cancelForm(id json.RawMessage) bool {
 	return !w.asked[idKey(id)]
 }
 
-// elicit shows a form in chat, and returns the answer of a person.
+// elicit shows a form in chat, and returns the answer from a person.
 func (w *Wrap) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	name, err := encode(w.Name)
 	if err != nil {

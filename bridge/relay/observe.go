@@ -156,7 +156,7 @@ type turn struct {
 	} `json:"items"`
 }
 
-// message returns the last message of the agent in a turn.
+// message returns the last message from the agent in a turn.
 func (t turn) message() string {
 	last := ""
 	for _, i := range t.Items {

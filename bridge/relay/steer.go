@@ -25,7 +25,7 @@ type Inbox interface {
 	Took(ctx context.Context, thread, through string) error
 }
 
-// deliveries holds the messages of people that nod has sent to Codex and that
+// deliveries holds the messages from people that nod has sent to Codex and that
 // Codex has not confirmed. It is safe for concurrent use.
 type deliveries struct {
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ func (d *deliveries) answered(m Message) {
 	}
 }
 
-// listen passes messages of people to a thread until the thread or the
+// listen passes messages from people to a thread until the thread or the
 // connection ends.
 func (a *attachment) listen(thread string) {
 	if a.Inbox == nil || a.listens[thread] != nil {

@@ -70,7 +70,7 @@ func TestEveryMessage(t *testing.T) {
 }
 
 // TestDeletions checks that the sink learns which cards were deleted, and that no
-// message of a person counts as one.
+// message from a person counts as one.
 func TestDeletions(t *testing.T) {
 	t.Parallel()
 	s := newStage(t).connect()

@@ -34,7 +34,7 @@ func (e event) wrote() (posted, bridge.Standing, bool) {
 }
 
 // author returns the author of the message in an event. It is used to keep the
-// messages of a person in order. It is empty for other payloads.
+// messages from a person in order. It is empty for other payloads.
 func (e event) author() string {
 	m, _, ok := e.wrote()
 	if !ok {
@@ -58,8 +58,8 @@ func (e event) removed() string {
 // repeats an event for about five minutes if it gets no acknowledgment.
 const seenFor = 15 * time.Minute
 
-// message records a message of a person, or the deletion of a card. It returns
-// a function to run after the acknowledgment, or nil.
+// message records a message from a person, or the deletion of a card. It
+// returns a function to run after the acknowledgment, or nil.
 func (i inbound) message(ctx context.Context, e event) func(context.Context) {
 	if gone := e.removed(); gone != "" {
 		return i.deleted(bridge.MessageRef{Channel: e.Channel, Message: gone})

@@ -172,7 +172,7 @@ func (s socket) connect(ctx context.Context, ready chan<- int, health *platforms
 
 // receive handles one payload and acknowledges it. It does not block, because a
 // client that waits would miss pings. Work that has started is finished even if
-// the socket closes. The messages of a person keep their order.
+// the socket closes. The messages from a person keep their order.
 func (s socket) receive(ctx context.Context, client *socketmode.Client, id string, in payload) {
 	wait, leave := s.lanes.Enter(in.Event.author())
 	acknowledge := func(r reaction) {

@@ -13,7 +13,7 @@ import (
 
 // invited returns the purpose of a reply to a card: the answer to its only
 // question, or the search in its list. It returns the zero value for a card
-// that takes no replies. The token is bound to the round of the card, so a
+// that accepts no replies. The token is bound to the round of the card, so a
 // reply to it never answers a follow-up.
 func invited(card bridge.MessageRef, v bridge.View) awaited {
 	i := v.Record.Interaction
@@ -175,7 +175,7 @@ func several(q bridge.Question, found []int) string {
 	return s + ". The card shows the first. Nothing was chosen. Reply with more letters."
 }
 
-// invite records that a card takes replies.
+// invite records that a card accepts replies.
 func (s *promptStore) invite(ctx context.Context, card bridge.MessageRef, v bridge.View) {
 	a := invited(card, v)
 	if a.Token == "" || s.notes == nil {

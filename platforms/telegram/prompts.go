@@ -163,7 +163,7 @@ func (p *prompts) menuOf(ctx context.Context, cb callback) (awaited, error) {
 		return awaited{}, nil
 	}
 	a, err := p.store.awaits(ctx, cb.Message.ref(), cb.From.id())
-	if a.Token != "" { // a card that takes replies
+	if a.Token != "" { // a card that accepts replies
 		a = awaited{}
 	}
 	return a, err

@@ -14,8 +14,9 @@ import (
 	"github.com/nodbridge/nod/platforms"
 )
 
-// awaited is the content of the note for a prompt, a menu, or a card that takes
-// replies. It identifies the control to which a reply or a click belongs.
+// awaited is the content of the note for a prompt, a menu, or a card that
+// accepts replies. It identifies the control to which a reply or a click
+// belongs.
 type awaited struct {
 	Token       string            `json:"t"` // empty for a menu, which takes no reply
 	User        string            `json:"u"` // empty for a card, which everyone may reply to

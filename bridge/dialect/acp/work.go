@@ -152,7 +152,7 @@ func codexInput(w *work, event object) (input object, notes []string) {
 		delete(input, "reason")
 	}
 	if commandOf(input) != "" {
-		w.tool = execute // the kind of a command that only reads is read
+		w.tool = execute // ACP's kind "read" includes commands that only read
 	}
 	return input, notes
 }

@@ -50,7 +50,7 @@ type Ask struct {
 type Approval struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
-	// Prompt is the text of an agent that uses another protocol, for front
+	// Prompt is the text from an agent that uses another protocol, for front
 	// ends. nod ignores it in a request.
 	Prompt string `json:"prompt,omitempty"`
 	// Confirm is the text that an approver must type, if a rule of nod's policy

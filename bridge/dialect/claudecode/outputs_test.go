@@ -116,7 +116,7 @@ func TestParseUnanswered(t *testing.T) {
 	}
 }
 
-// TestWatched checks at which events Claude Code takes messages of people, and the
+// TestWatched checks at which events Claude Code takes messages from people, and the
 // form in which it does.
 func TestWatched(t *testing.T) {
 	t.Parallel()

@@ -26,9 +26,9 @@ const (
 	steeringKeep = 2 * bridge.SteeringTTL
 )
 
-// Steerings stores the messages of people for sessions until their agents have
-// taken them, and the status that the authors know. It is safe for concurrent
-// use.
+// Steerings stores the messages from people for sessions until their agents
+// have taken them, and the status that the authors know. It is safe for
+// concurrent use.
 type Steerings struct{ db documents.DB }
 
 // NewSteerings returns the messages in a database.

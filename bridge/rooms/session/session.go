@@ -1,6 +1,6 @@
 // Package session is the room of agent sessions: the reports of agents, late
-// answers, messages of people, and stops. The only request that it opens is the
-// message that shows a session. Start with [Room.Messages], [Room.Stop] and
+// answers, messages from people, and stops. The only request that it opens is
+// the message that shows a session. Start with [Room.Messages], [Room.Stop] and
 // [Room.Report].
 package session
 
@@ -52,7 +52,7 @@ func (se *Room) Run(ctx context.Context) { se.noter.run(ctx) }
 // messageBatch is the maximum number of messages per call.
 const messageBatch = 100
 
-// Messages returns the late answers and the messages of people that the agent of
+// Messages returns the late answers and the messages from people that the agent of
 // a session has not acknowledged, oldest first.
 func (se *Room) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
 	out, err := se.mailbox.Messages(ctx, agent, session, messageBatch)

@@ -15,7 +15,7 @@ import (
 // steeringBatch is the maximum number of messages that an agent takes at a time.
 const steeringBatch = 20
 
-// steerer passes messages of people to sessions.
+// steerer passes messages from people to sessions.
 type steerer struct {
 	store    *Steerings
 	redactor *engine.Redactor
@@ -24,11 +24,11 @@ type steerer struct {
 	log      *slog.Logger
 }
 
-// Steer sends a message of a person to a session. Only people who may answer a
-// request of the session may send one: others get CodeForbidden if they may read
-// one, and otherwise CodeNotFound. An empty agent means the only agent with such
-// a session. For a message of a stopped session, Steer returns CodeConflict. A
-// chat message is sent at most once.
+// Steer sends a message from a person to a session. Only people who may answer
+// a request of the session may send one: others get CodeForbidden if they may
+// read one, and otherwise CodeNotFound. An empty agent means the only agent
+// with such a session. For a message of a stopped session, Steer returns
+// CodeConflict. A chat message is sent at most once.
 func (se *Room) Steer(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
 	var err error
 	if s.Text, err = bridge.SteeringText(s.Text); err != nil {
@@ -137,8 +137,8 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	return s, err
 }
 
-// Take returns the waiting messages of people for a session, oldest first, and
-// reserves them for a reader. It returns none for a stopped session.
+// Take returns the waiting messages from people for a session, oldest first,
+// and reserves them for a reader. It returns none for a stopped session.
 func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
 	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
 	if err != nil || stopped {
@@ -148,8 +148,8 @@ func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, e
 	return se.steerer.store.TakeSteerings(ctx, t)
 }
 
-// Took records that the agent has taken the messages of people through the given
-// one, and tells their authors.
+// Took records that the agent has taken the messages from people through the
+// given one, and tells their authors.
 func (se *Room) Took(ctx context.Context, agent, session, through string) error {
 	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
 }

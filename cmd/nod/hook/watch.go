@@ -65,7 +65,7 @@ type watcher struct {
 	through string // ID of the last message for the agent
 }
 
-// watchSession denies a tool call of a stopped session, or passes messages of
+// watchSession denies a tool call of a stopped session, or passes messages from
 // people to the agent. It is not a gate: after any error, it decides nothing.
 func (f flags) watchSession(cmd *cobra.Command) error {
 	ctx, unwatch := cli.UntilUnread(cmd.Context(), cmd.OutOrStdout())
@@ -140,7 +140,7 @@ func (w *watcher) look(ctx context.Context) (json.RawMessage, bool, error) {
 	return answer, true, err // if no one reads the denial, the exit code denies
 }
 
-// messages returns output with the waiting messages of people.
+// messages returns output with the waiting messages from people.
 func (w *watcher) messages(ctx context.Context) (json.RawMessage, error) {
 	all, err := w.client.TakeMessages(ctx, w.Session, client.Taking{
 		Reader: "hook " + uuid.NewString(), Lease: 2 * w.patience, Continued: w.Continued,

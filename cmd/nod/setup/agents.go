@@ -152,7 +152,7 @@ func (s *Settings) Claude(f HookOptions) error {
 		entries["PreToolUse"] = append(entries["PreToolUse"], e)
 	}
 	// This hook denies the calls of a stopped session. After a call, it passes
-	// on the messages of people and reports, both in one process. It is not a
+	// on the messages from people and reports, both in one process. It is not a
 	// gate, so it has no onFailure.
 	for _, event := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"} {
 		matcher := ""

@@ -101,7 +101,8 @@ func (d discord) retyped(h *Hands, who string, at sandbox.Place, label, text str
 	return d.typed(h, who, at, label, text)
 }
 
-// private returns the newest ephemeral message of a person, if it has a control.
+// private returns the newest ephemeral message from a person, if it has a
+// control.
 func (h *Hands) private(who string, card sandbox.Place, label string) (sandbox.Place, bool) {
 	places := h.Sandbox.Person(who).PrivatePlaces(card.Service)
 	if len(places) == 0 || !h.Offers(places[len(places)-1], label) {

@@ -69,7 +69,7 @@ func (h *Hands) Lost() string {
 	return ""
 }
 
-// notes returns the private messages of a person, sorted.
+// notes returns the private messages from a person, sorted.
 func notes(s *sandbox.Sandbox, who, service string) []string {
 	return slices.Sorted(slices.Values(s.Person(who).Notes(service)))
 }
