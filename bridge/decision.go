@@ -147,7 +147,7 @@ func (d Decision) OnePress(a *Approval) bool {
 
 // Given holds the texts that a person typed with a decision.
 type Given struct {
-	Reason  string          // reason of a denial, or the answer instead of an approval
+	Reason  string          // reason for a denial, or the answer instead of an approval
 	Input   json.RawMessage // replaces Approval.Input
 	Confirm string          // text for Approval.Confirm
 }

@@ -16,7 +16,8 @@ const (
 	decideFor = 10 * time.Minute
 	// windUp limits the calls after the context of a tool has ended.
 	windUp = 5 * time.Second
-	// reasonGone is the reason of a request whose tool no longer waits.
+	// reasonGone is the reason for cancelling a request whose tool no longer
+	// waits.
 	reasonGone = "the agent stopped waiting"
 )
 

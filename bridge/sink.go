@@ -18,7 +18,8 @@ type Said struct {
 	Card MessageRef
 	// Message is the ID of the reply. A reply counts at most once.
 	Message string
-	// In is the thread that the reply is in, if it differs from that of Card.
+	// In is the thread that contains the reply, if it is not the thread of
+	// Card.
 	In   string
 	Text string // empty if the platform hides it from nod
 	// Standing is the capacity in which the author wrote the reply.

@@ -81,7 +81,7 @@ var limits = map[string]limit{
 	"policy[].grant":                   {words: []string{"input", "rule"}},
 }
 
-// duration returns the problem of a duration, or "".
+// duration returns the problem with a duration, or "".
 func (l limit) duration(d time.Duration, text string) string {
 	if d == 0 && l.zero || d >= l.from && d <= l.to {
 		return ""
@@ -89,7 +89,7 @@ func (l limit) duration(d time.Duration, text string) string {
 	return fmt.Sprintf("%s is out of range (%s to %s)", text, span(l.from), span(l.to))
 }
 
-// count returns the problem of a count, or "".
+// count returns the problem with a count, or "".
 func (l limit) count(n int) string {
 	if n == 0 && l.zero || n >= l.least && n <= l.most {
 		return ""
@@ -97,7 +97,7 @@ func (l limit) count(n int) string {
 	return fmt.Sprintf("%d is out of range (%d to %d)", n, l.least, l.most)
 }
 
-// word returns the problem of a text, or "".
+// word returns the problem with a text, or "".
 func (l limit) word(s string) string {
 	if l.words == nil || slices.Contains(l.words, s) {
 		return ""

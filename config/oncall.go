@@ -100,7 +100,7 @@ func (c Config) checkEscalation(bad func(path, format string, args ...any), name
 	c.checkNames(bad, path+".hand_over", r.HandOver)
 }
 
-// check reports the problems of a single step.
+// check reports the problems with a single step.
 func (s Step) check(bad func(key, format string, args ...any), last bool) {
 	if s.After <= 0 {
 		bad(".after", "required; set the delay, such as 2m")

@@ -90,7 +90,7 @@ func (r *reader) where(n *yaml.Node) string {
 	return r.file + ":" + strconv.Itoa(n.Line)
 }
 
-// bad adds a problem of a node.
+// bad adds a problem with a node.
 func (r *reader) bad(n *yaml.Node, path, format string, args ...any) {
 	text := r.where(n) + ": "
 	if path != "" {

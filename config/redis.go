@@ -56,8 +56,8 @@ type Redis struct {
 	WaitReplicas int `yaml:"wait_replicas"`
 }
 
-// RedisTLS are files in PEM format. A relative path starts at the directory of the
-// configuration file.
+// RedisTLS holds the paths of files in PEM format. A relative path starts at
+// the directory of the configuration file.
 type RedisTLS struct {
 	// CA is the file with the certificates of the CAs that nod trusts. If it is
 	// not set, nod trusts those of the system.

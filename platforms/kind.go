@@ -73,7 +73,7 @@ func (i ID) Check(id string) string {
 
 // Setup has the instructions and the prompts of nod init.
 type Setup struct {
-	Steps  func() string // creating the tokens
+	Steps  func() string // instructions for creating the tokens
 	Tokens []Token
 	// Place is the word for a destination in the names of flags. Label is the
 	// word in prompts.

@@ -77,7 +77,7 @@ func (in *interactions) open(ctx context.Context, o life.Opening, relied []broke
 				return rejected(&o, relied, err)
 			}
 			for _, t := range append(out.Others, out.Turn) {
-				rec = *in.announce(t, c, done) // the last turn is that of the caller's interaction
+				rec = *in.announce(t, c, done) // the last turn belongs to the caller's interaction
 			}
 		}
 		rec.Repeated, created = out.Repeated, out.Created

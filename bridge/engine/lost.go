@@ -37,7 +37,7 @@ const (
 
 // lookAfter returns the time after which nod updates a posted card to find out
 // whether it still exists, because not every platform reports deletions. It is
-// zero if this does not justify a call.
+// zero if that check is not worth a call.
 func lookAfter(i bridge.Interaction) time.Duration {
 	left := time.Until(i.Deadline)
 	if i.Kind == bridge.KindNotice || left < lookFrom {

@@ -159,7 +159,7 @@ func Read(id bridge.ID, found []broker.Doc) (*Docs, error) {
 	return d, d.Add(found[2:])
 }
 
-// problemMixed is the problem of documents that were not stored together.
+// problemMixed is the problem with documents that were not stored together.
 const problemMixed = "part of it was replaced by an earlier version"
 
 // decode decodes a document. If the document does not verify, decode records the

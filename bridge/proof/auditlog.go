@@ -70,7 +70,7 @@ type AuditReport struct {
 	Problems []string `json:"problems"`
 }
 
-// problem adds a problem of an entry. If entry is empty, the problem concerns
+// problem adds a problem with an entry. If entry is empty, the problem concerns
 // the complete log.
 func (r *AuditReport) problem(entry, what string) {
 	if entry != "" {

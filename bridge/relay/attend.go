@@ -264,7 +264,7 @@ func (t *attendant) updated(s *attended, raw json.RawMessage) {
 			s.text.WriteString(b.Text)
 		}
 	case "tool_call":
-		s.text.Reset() // the last message is later than the last step
+		s.text.Reset() // keep only the text after the last step
 		t.tell(s.id, bridge.SessionReport{State: bridge.SessionWorking, Step: u.Title})
 	case "session_info_update":
 		if u.Title != "" {

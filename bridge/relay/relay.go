@@ -103,8 +103,8 @@ type Relay struct {
 	Log    *slog.Logger // a nil Log discards output
 }
 
-// withdrawnServer is the reason of requests that are pending when the server
-// ends.
+// withdrawnServer is the reason for cancelling requests that are pending when
+// the server ends.
 const withdrawnServer Withdrawal = "the program that nod ran has ended"
 
 // Run forwards messages until the client or the server disconnects. When the

@@ -149,8 +149,8 @@ func (l Limits) decode(raw []byte, v any, known bool) error {
 	if err == nil {
 		return nil
 	}
-	// Check describes the problem of a text, regardless of its type. v keeps no
-	// part of an invalid text.
+	// Check describes the problem with a text, regardless of its type. v keeps
+	// no part of an invalid text.
 	if wrong := l.Check(raw); wrong != nil {
 		if at := reflect.ValueOf(v); at.Kind() == reflect.Pointer && !at.IsNil() {
 			at.Elem().SetZero()
@@ -269,7 +269,7 @@ func refused(err error) error {
 	return &Error{Reason: "is not valid JSON"}
 }
 
-// unicode describes the problem of a text that is not valid Unicode.
+// unicode describes the problem with a text that is not valid Unicode.
 func unicode(err error) string {
 	switch words := fmt.Sprint(err); {
 	case strings.Contains(words, "surrogate"):

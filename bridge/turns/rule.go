@@ -31,7 +31,7 @@ type line struct {
 	Held   int64   `json:"held,omitempty"`   // the platform allows no call until then
 	Unused int64   `json:"unused,omitempty"` // when all calls of a steady limit are available again
 	Turns  []int64 `json:"turns,omitempty"`  // turns of the last period, if the limit is not steady
-	Posted bool    `json:"posted,omitempty"` // the last turn was that of a post
+	Posted bool    `json:"posted,omitempty"` // the last turn went to a post
 	Posts  []place `json:"posts,omitempty"`  // calls that wait, in their order
 	Edits  []place `json:"edits,omitempty"`
 }
@@ -88,11 +88,11 @@ func (l *line) waiting(edit bool) *[]place {
 	return &l.Posts
 }
 
-// take gives a call its turn within all limits, or its place in their lines. It returns
-// the time in ms until its turn. Posts and edits alternate in the same order in all
-// lines. For example, the last turn was that of a post, and the posts a and b and the
-// edit c wait. Their order is c, a, b. With one call a second, and the last turn at
-// 10.0 s, their turns are at 11.0, 12.0 and 13.0 s.
+// take gives a call its turn within all limits, or its place in their lines. It
+// returns the time in ms until its turn. Posts and edits alternate in the same
+// order in all lines. For example, the last turn went to a post, and the posts
+// a and b and the edit c wait. Their order is c, a, b. With one call a second,
+// and the last turn at 10.0 s, their turns are at 11.0, 12.0 and 13.0 s.
 func take(c bridge.Call, all []*limit) int64 {
 	me, due := myPlace(c, all), int64(0)
 	for n, l := range all {
@@ -150,8 +150,8 @@ func myPlace(c bridge.Call, all []*limit) place {
 	return me
 }
 
-// ahead returns the number of calls that wait before a place, or -1 if no call waits.
-// Posted means that the last turn was that of a post.
+// ahead returns the number of calls that wait before a place, or -1 if no call
+// waits. Posted means that the last turn went to a post.
 func (l *limit) ahead(me place, edit, posted bool) int64 {
 	if len(l.Posts)+len(l.Edits) == 0 {
 		return -1

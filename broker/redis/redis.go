@@ -138,7 +138,8 @@ type keys struct{ prefix string }
 
 func (k keys) in(rest string) string { return k.prefix + ":{" + k.prefix + "}:" + rest }
 
-// doc is a string, a document in its stored form. Its TTL is that of the document.
+// doc is a string, a document in its stored form. Its TTL is the lifetime of
+// the document.
 func (k keys) doc(d broker.Key) string {
 	return k.prefix + ":{" + k.prefix + "}:d:" + d.Kind + ":" + d.ID // in one step, for speed
 }

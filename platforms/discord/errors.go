@@ -109,7 +109,7 @@ func (a *api) classify(resp *http.Response, raw []byte) error {
 	var r refusal
 	parsed := json.Unmarshal(raw, &r) == nil
 	row := rowOf(resp.StatusCode, r.Code)
-	if !parsed { // Cloudflare or another proxy responded, which knows no channel and no token
+	if !parsed { // Cloudflare or another proxy responded, which cannot refuse a channel or a token
 		r.Message = "the answer is not JSON"
 		if !slices.Contains([]int{http.StatusTooManyRequests, http.StatusRequestEntityTooLarge}, resp.StatusCode) {
 			row = Errors[0]

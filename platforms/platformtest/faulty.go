@@ -38,8 +38,8 @@ func mapsErrors(r *Rig) {
 		{"half an answer", sandbox.Fault{Kind: "half"}, 0, isCode(bridge.CodeUnavailable)},
 		{"token revoked", sandbox.Fault{Kind: "revoke"}, 0, isCode(bridge.CodeForbidden)},
 		{"rate limit", sandbox.Fault{Kind: "rate_limit", RetryAfter: 1}, time.Second, isCode(bridge.CodeRateLimited)},
-		// In these cases, a proxy in front of the service responds. It knows no
-		// channel and no token.
+		// In these cases, a proxy in front of the service responds. It cannot
+		// refuse a channel or a token.
 		{"sign-in page", sandbox.Fault{Kind: "page", Status: 200}, 0, isCode(bridge.CodeUnavailable)},
 		{"redirect", sandbox.Fault{Kind: "page", Status: 302}, 0, isCode(bridge.CodeUnavailable)},
 		{"proxy refuses", sandbox.Fault{Kind: "page", Status: 401}, 0, isCode(bridge.CodeUnavailable)},

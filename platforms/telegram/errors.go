@@ -75,7 +75,7 @@ var Errors = platforms.Table{
 
 // rowOf returns the row of an error with a code and a description.
 func rowOf(code int, description string) platforms.Row {
-	switch { // the code is sufficient
+	switch { // the description does not matter
 	case code >= http.StatusInternalServerError:
 		code, description = http.StatusInternalServerError, "Internal Server Error"
 	case code == http.StatusTooManyRequests:

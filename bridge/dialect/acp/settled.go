@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge/dialect/elicitation"
 )
 
-// reasonTurn is the reason of a request whose turn ended in the editor.
+// reasonTurn is the reason for cancelling a request whose turn ended in the
+// editor.
 const reasonTurn = "the turn was cancelled in the editor"
 
 // Settled returns the reason on the card of a request after the client has sent

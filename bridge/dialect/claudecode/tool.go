@@ -20,7 +20,7 @@ type call struct {
 	tool                  string
 	input                 json.RawMessage
 	suggestions           []Suggestion
-	reason                string // reason of Claude Code's prompt
+	reason                string // reason for Claude Code's prompt
 	defaultNo             bool
 	noRules               bool // standing permissions must not be offered
 	ownInterface          bool // a single click must not decide

@@ -60,7 +60,7 @@ func Blocks(text string) ([]Payload, error) {
 	return shown, wrong.err()
 }
 
-// problems collects the problems of the blocks of a text.
+// problems collects the problems with the blocks of a text.
 type problems struct {
 	all  []bridge.FieldError
 	hint string

@@ -117,7 +117,7 @@ func (ps *Room) Administers(person string) bool {
 	return person != "" && slices.Contains(ps.Administrators, person)
 }
 
-// invitation is the value of the note of an invitation.
+// invitation is the stored form of an invitation.
 type invitation struct {
 	Person  string    `json:"person"`
 	By      string    `json:"by"`

@@ -36,9 +36,10 @@ func (l late) String() string { return fmt.Sprintf("%d-%d", l.ms, l.seq) }
 
 func (l late) compare(o late) int { return cmp.Or(cmp.Compare(l.ms, o.ms), cmp.Compare(l.seq, o.seq)) }
 
-// acknowledged is the name of a member of the index of late answers. Its time is that of
-// the last answer that the agent acknowledged. Each new answer gets a later time, even if
-// the clock of another master is behind, so a repeated acknowledgment removes no new answer.
+// acknowledged is the name of a member of the index of late answers. Its time
+// is the time of the last answer that the agent acknowledged. Each new answer
+// gets a later time, even if the clock of another master is behind, so a
+// repeated acknowledgment removes no new answer.
 const acknowledged = ""
 
 // all returns the late answers of a session, oldest first.

@@ -1,6 +1,6 @@
 // Package caller holds the code that all commands calling the daemon share: the
 // client, the checks before a request, and the verification of an answer. It
-// knows neither flags nor output formats. Start reading at New.
+// does not depend on flags or output formats. Start reading at New.
 package caller
 
 import (

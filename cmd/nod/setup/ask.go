@@ -102,8 +102,8 @@ func askCodex(ctx context.Context, m machine, a agent) []complaint {
 	return out
 }
 
-// codexList asks Codex for its hooks in this directory, and for the problems of
-// their files.
+// codexList asks Codex for its hooks in this directory, and for the problems
+// with their files.
 func codexList(ctx context.Context, program string) (hooks []listedHook, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -162,7 +162,7 @@ func (s *surveyed) add(check string, status bridge.FindingStatus, detail, fix st
 	}
 }
 
-// reason records a reason for the level that is not a problem of the
+// reason records a reason for the level that is not a problem with the
 // installation.
 func (s *surveyed) reason(text string) {
 	if !slices.Contains(s.Reasons, text) {

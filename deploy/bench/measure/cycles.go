@@ -242,7 +242,7 @@ func unblocking(ctx context.Context, b *harness) ([]figures, error) {
 	return []figures{{p50, mostUnblock}}, err
 }
 
-// unblock returns the median of that time in µs.
+// unblock returns the median of the time that unblocking measures, in µs.
 func (b *harness) unblock(ctx context.Context) (float64, error) {
 	var values []float64
 	for end := time.Now().Add(b.span); time.Now().Before(end); {

@@ -222,7 +222,7 @@ func (s service) ideal(cards []card) []card {
 type limiter struct {
 	rate
 	used []time.Time
-	full time.Time // when all calls of a steady rate are unused again
+	full time.Time // time at which all calls of a steady rate are available again
 }
 
 // free returns when the next call is possible, not before at.

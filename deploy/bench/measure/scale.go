@@ -21,7 +21,7 @@ import (
 type Scaled struct {
 	Masters   int     `json:"masters"` // masters of a Redis Cluster with a replica each; 0 for one server
 	Daemons   int     `json:"daemons"`
-	Pending   int     `json:"pending"`   // requests that wait in the meantime
+	Pending   int     `json:"pending"`   // requests that are pending during the measurement
 	Cycles    float64 `json:"cycles"`    // per second, of all daemons
 	Cost      Cost    `json:"cost"`      // cost of a cycle, for all daemons and servers
 	Unblocked float64 `json:"unblocked"` // µs from a resolution until its caller is unblocked, p50

@@ -91,8 +91,8 @@ type sweeper interface {
 	sweep(ctx context.Context) (int, error)
 }
 
-// ends returns the seconds from a deadline that n requests share until every
-// caller was told.
+// ends returns the time in seconds from a deadline that n requests share until
+// every caller has its answer.
 func ends(ctx context.Context, p sweeper, n int) (float64, error) {
 	const openers = 16
 	due := time.Now().Add(time.Second + time.Duration(n)*time.Millisecond)

@@ -11,8 +11,8 @@ import (
 type Chat struct {
 	ID       string
 	Name     string
-	User     string // for a direct message
-	Parent   string // for a thread
+	User     string // ID of the member of a direct message
+	Parent   string // ID of the channel of a thread
 	Closed   bool   // invisible to non-members
 	Messages []raw.Object
 	Private  []PrivateState // messages that only one user sees
@@ -96,8 +96,8 @@ func copies(messages []raw.Object) []raw.Object {
 type ChatState struct {
 	ID       string         `json:"id"`
 	Name     string         `json:"name"`
-	User     string         `json:"user,omitempty"`   // for a direct message
-	Parent   string         `json:"parent,omitempty"` // for a thread
+	User     string         `json:"user,omitempty"`   // ID of the member of a direct message
+	Parent   string         `json:"parent,omitempty"` // ID of the channel of a thread
 	Messages []raw.Object   `json:"messages"`
 	Private  []PrivateState `json:"private,omitempty"`
 }

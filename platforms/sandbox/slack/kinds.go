@@ -31,8 +31,8 @@ const (
 	inMenus    = inSection | inActions | inInput
 )
 
-// What Slack accepts from apps, with all limits of Block Kit. Lengths are in
-// characters.
+// The objects that Slack accepts from apps, with all limits of Block Kit.
+// Lengths are in characters.
 var blocks, elements, leaves, lines, cells, sources, richBlocks, tasks set
 
 var texts = set{

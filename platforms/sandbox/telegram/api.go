@@ -174,7 +174,7 @@ type arguments struct {
 	chat   *chat // chat of a method that needs one
 	denied bool  // whether the fault no_permission applies
 	server int   // version of the server
-	// Whether the faults with these names apply.
+	// Each of these reports whether the fault with its name applies.
 	truncate, strip bool
 }
 

@@ -152,7 +152,7 @@ type query struct {
 	done     bool
 	created  time.Time
 	reaction core.Reaction
-	// Who clicked, and where.
+	// The member who clicked, and the clicked message.
 	user, chat string
 	message    int
 }

@@ -98,7 +98,7 @@ func splits(units []uint16, at int) bool {
 	return at > 0 && at < len(units) && utf16.IsSurrogate(rune(units[at])) && units[at] >= 0xdc00
 }
 
-// described returns the problem of the fields of an entity, or "".
+// described returns the problem with the fields of an entity, or "".
 func described(kind string, e raw.Object, server int) string {
 	switch {
 	case slices.Contains(styles, kind):
@@ -123,7 +123,7 @@ func described(kind string, e raw.Object, server int) string {
 	return ""
 }
 
-// dated returns the problem of a date, or "".
+// dated returns the problem with a date, or "".
 func dated(e raw.Object) string {
 	at, given := raw.Number(e, "unix_time")
 	switch {
