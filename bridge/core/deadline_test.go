@@ -12,6 +12,7 @@ import (
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/rooms/grant"
+	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/broker"
 	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -315,6 +316,61 @@ func TestLostBeforeTheDeadline(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStoppedGetsNoDefault checks that the deadline of a request does not answer it with its
+// defaults if its session is stopped, although the daemon that stopped the session ended
+// before it cancelled the request.
+func TestStoppedGetsNoDefault(t *testing.T) {
+	t.Parallel()
+	sweep := func(t *testing.T, s *spoiled, _ bridge.ID) {
+		t.Helper()
+		_, err := s.sweep(t, 10)
+		noError(t, err)
+	}
+	for name, x := range map[string]struct {
+		session string
+		reads   int // number of reads after which the session is stopped
+		apply   func(t *testing.T, s *spoiled, id bridge.ID)
+		want    bridge.State
+	}{
+		"a sweep":                        {"s", 0, sweep, bridge.StateExpired},
+		"a sweep that has read no stop":  {"s", 2, sweep, bridge.StateExpired},
+		"a sweep in another session":     {"other", 0, sweep, bridge.StateAnswered},
+		"a sweep for no session":         {"", 0, sweep, bridge.StateAnswered},
+		"a caller that leaves":           {"s", 0, leave, bridge.StateExpired},
+		"a caller that has read no stop": {"s", 2, leave, bridge.StateExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onFaulty(t, func(t *testing.T, s *spoiled) {
+				stop := func() {
+					must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: "s"}))
+				}
+				id := open(t, s, func(i *bridge.Interaction) {
+					i.Kind, i.Approval, i.Session, i.OnTimeout = bridge.KindAsk, nil, x.session, bridge.OnTimeoutDefault
+					i.Questions = []bridge.Question{{ID: "q", Widget: bridge.WidgetText, Default: new(bridge.TextAnswer("b"))}}
+				}).Interaction.ID
+				pass(t, time.Minute)
+				switch x.reads {
+				case 0:
+					stop()
+				case 2:
+					s.db.after = func() { s.db.after = stop }
+				}
+				x.apply(t, s, id)
+				if got := must[bridge.Record](t)(s.Load(t.Context(), id)); got.State != x.want {
+					t.Errorf("it is %s: %+v", got.State, got.Response)
+				}
+			})
+		})
+	}
+}
+
+// leave makes the only caller of a request leave.
+func leave(t *testing.T, s *spoiled, id bridge.ID) {
+	t.Helper()
+	must[bridge.Record](t)(s.Abandon(t.Context(), id, bridge.Anyone, false, bridge.Response{State: bridge.StateCancelled}))
 }
 
 // TestUnreadableJob checks that a job that no daemon can read becomes a dead letter, and

@@ -61,6 +61,7 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []Found,
 	}
 	each := len(keys) / max(1, len(ids))
 	out = make([]Found, len(ids))
+	var more []broker.Key
 	for n, id := range ids {
 		f := &out[n]
 		f.Docs, f.Err = life.Read(id, docs[n*each:(n+1)*each])
@@ -70,12 +71,21 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []Found,
 		if f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero() {
 			told = append(told, f.LifeDoc.At())
 		}
-		if more := f.More(); f.Err == nil && len(more) > 0 {
-			rest, err := in.db.Get(ctx, more...)
-			if err != nil {
-				return nil, nil, err
-			}
-			f.Err = f.Add(rest)
+		if f.Err == nil {
+			more = append(more, f.More()...)
+		}
+	}
+	if len(more) == 0 {
+		return out, told, nil
+	}
+	rest, err := in.db.Get(ctx, more...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := range out {
+		if f := &out[n]; f.Err == nil {
+			k := len(f.More())
+			f.Err, rest = f.Add(rest[:k]), rest[k:]
 		}
 	}
 	return out, told, nil

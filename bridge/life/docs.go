@@ -98,6 +98,10 @@ var (
 	cards  = broker.NewDocs[Card]("card", 1)
 )
 
+// Stops is the kind of documents of stopped sessions, by [Owner]. Package session
+// writes them.
+var Stops = broker.NewDocs[bridge.Stop]("stop", 1)
+
 // usualCards is the number of destinations whose cards are read together with
 // the other documents. Most interactions do not have more.
 const usualCards = 3
@@ -130,6 +134,7 @@ type Docs struct {
 	Problem string
 
 	readCards []broker.Doc // by destination
+	stop      broker.Doc   // of the session; see answersByDefault
 }
 
 // Read returns the documents of an interaction, which were found under its [Keys]. It
@@ -178,18 +183,26 @@ func decode[T any](d *Docs, kind broker.Docs[T], doc broker.Doc) (T, error) {
 	return v, err
 }
 
-// More returns the keys of the cards that were not read yet.
+// More returns the keys of further documents: of the cards that were not read yet,
+// and of the stop of the session if the deadline may answer the interaction.
 func (d *Docs) More() []broker.Key {
 	var out []broker.Key
 	for n := len(d.readCards); n < len(d.Body.Destinations); n++ {
 		out = append(out, CardKey(d.ID, n))
 	}
+	if d.answersByDefault() {
+		out = append(out, d.stopKey())
+	}
 	return out
 }
 
-// Add adds further cards. A card that does not verify shows nothing.
+// Add adds further documents. A card that does not verify shows nothing.
 func (d *Docs) Add(found []broker.Doc) error {
 	for _, doc := range found {
+		if Stops.Is(doc.Key) {
+			d.stop = doc
+			continue
+		}
 		n := len(d.readCards)
 		d.readCards = append(d.readCards, doc)
 		if !doc.Exists() || n >= len(d.Body.Destinations) {

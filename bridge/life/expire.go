@@ -37,13 +37,26 @@ func (t *Turn) timeoutResponse() bridge.Response {
 		r.State, r.Reason = bridge.StateUndeliverable, "the notice could not be shown in time"
 	case i.OnTimeout == bridge.OnTimeoutDeny:
 		r.State, r.Reason = bridge.StateDenied, "no one answered in time"
+	case i.OnTimeout == bridge.OnTimeoutDefault && t.stop.Exists(): // the daemon that stopped it has not cancelled this request
+		r.Reason = "no one answered in time, and the session is stopped"
 	case i.OnTimeout == bridge.OnTimeoutDefault:
+		if t.answersByDefault() {
+			t.change.If = append(t.change.If, broker.Version{Key: t.stopKey()})
+		}
 		i.Initial = nil // initial values are not defaults
 		defaults, _ := i.Respond(nil)
 		r.State, r.Reason, r.Answers = bridge.StateAnswered, "no one answered in time, so the defaults apply", defaults.Answers
 	}
 	return r
 }
+
+// answersByDefault reports whether the deadline answers an interaction of a session
+// with its defaults, unless the session is stopped.
+func (d *Docs) answersByDefault() bool {
+	return d.Life.State == "" && d.Life.Session != "" && d.Body.OnTimeout == bridge.OnTimeoutDefault
+}
+
+func (d *Docs) stopKey() broker.Key { return Stops.Key(Owner(d.Life.Agent, d.Life.Session)) }
 
 // Defer keeps a pending interaction open for its hold time, although its agent
 // stops waiting.

@@ -16,7 +16,7 @@ type Stops struct{ db documents.DB }
 // NewStops returns the stops in a database.
 func NewStops(db documents.DB) *Stops { return &Stops{db} }
 
-var stopDocs = broker.NewDocs[bridge.Stop]("stop", 1)
+var stopDocs = life.Stops
 
 // stopIndex is the index of the stopped sessions.
 const stopIndex = "stops"
