@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -174,16 +175,16 @@ func (s *storm) amend(ctx context.Context, caller int, a asked) {
 	if err != nil {
 		return
 	}
-	m := life.Amendment{Expect: rec.Amended, Interaction: rec.Interaction}
+	m := life.Amendment{Expect: rec.Amended, Nonce: rand.Text(), Interaction: rec.Interaction}
 	if len(rec.Votes) > 0 && s.rand.IntN(2) == 0 {
 		m.Void = []string{rec.Votes[0].Actor.Voter()}
 	}
 	s.once(ctx, caller, callInput{amend: &m, id: a.id, family: a.family}, func(ctx context.Context, b *stored.Store) (string, bridge.Record, error) {
 		rec, err := b.Mark(ctx, a.id, life.Mark{Amended: &m})
-		if bridge.ErrorCode(err) == bridge.CodeConflict && !s.lossy {
+		if bridge.ErrorCode(err) == bridge.CodeConflict {
 			return refused, rec, nil
 		}
-		return resultDone, rec, err
+		return resultDone, bridge.Record{}, err // a repeat returns a later record
 	})
 }
 

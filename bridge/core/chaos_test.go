@@ -28,11 +28,8 @@ type storm struct {
 	open func(n int) (*stored.Store, error)
 	// all adds reads, votes, amendments, follow-ups and grants. A failover may drop what
 	// no caller has seen yet, so its history has only decisions and the final states.
-	all bool
-	// lossy means that replies of the store get lost. If another change follows, a
-	// repeated amendment is then refused, although it took effect.
-	lossy bool
-	rand  *rand.Rand
+	all  bool
+	rand *rand.Rand
 
 	mu    sync.Mutex
 	nodes []*stored.Store

@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 			for range stormNodes {
 				proxies = append(proxies, redistest.StartProxy(t, r.Addr))
 			}
-			s := &storm{t: t, all: true, lossy: true, open: func(n int) (*stored.Store, error) { return tryRedis(t, impatient(t, proxies[n%stormNodes].Addr), n, 0) }}
+			s := &storm{t: t, all: true, open: func(n int) (*stored.Store, error) { return tryRedis(t, impatient(t, proxies[n%stormNodes].Addr), n, 0) }}
 			s.run(func(ctx context.Context) { f.do(ctx, s, r, proxies) })
 		})
 	}

@@ -47,7 +47,7 @@ func newVerifier(in *interactions) *verifier { return &verifier{in: in} }
 
 // add adds a decision or a vote, with the documents that contain it.
 func (v *verifier) add(c checked, d *life.Docs) {
-	c.version, c.amended = d.LifeDoc.Version, d.Life.Amended
+	c.version, c.amended = d.LifeDoc.Version, len(d.Life.Amendments)
 	if !d.Life.At.IsZero() {
 		c.recorded = d.Life.At // a repetition has the time of the original
 	}
@@ -78,7 +78,7 @@ func (c *checked) lost(d broker.Doc) bool {
 	case c.ballot == nil, d.Version < c.version:
 		return true
 	}
-	return l.Amended <= c.amended && !slices.ContainsFunc(l.Votes, c.ballot.Vote.SameVoter) // an amendment can void a vote
+	return len(l.Amendments) <= c.amended && !slices.ContainsFunc(l.Votes, c.ballot.Vote.SameVoter) // an amendment can void a vote
 }
 
 // run checks decisions until ctx ends.

@@ -122,7 +122,7 @@ func TestAmendmentLeavesStep(t *testing.T) {
 }
 
 // TestAmendment checks that an amendment asks more people, reminds them and takes
-// approvals back, and that one based on an older state is refused.
+// approvals back, that one based on an older state is refused, and that a repeat has no effect.
 func TestAmendment(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {
@@ -134,7 +134,7 @@ func TestAmendment(t *testing.T) {
 		next.Destinations = append(next.Destinations, bridge.Destination{Platform: "discord", Channel: "3"})
 		next.Terms = 1
 		a := life.Amendment{
-			Interaction: next, Wider: true, Then: &life.NextStep{Index: 1, In: time.Minute},
+			Nonce: "n", Interaction: next, Wider: true, Then: &life.NextStep{Index: 1, In: time.Minute},
 			Reminders: []bridge.Reminder{{Destination: 1, Users: []string{"U2"}, Text: "Still pending."}}, Void: []string{"ana"},
 		}
 		got := mark(t, s, id, life.Mark{Amended: &a})
@@ -144,8 +144,15 @@ func TestAmendment(t *testing.T) {
 		if len(got.Reminders) != 1 || got.Reminders[0].Text != "Still pending." {
 			t.Errorf("the reminders are %+v", got.Reminders)
 		}
-		if _, err := s.Mark(t.Context(), id, life.Mark{Amended: &a}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		again := a
+		again.Nonce = "other"
+		if _, err := s.Mark(t.Context(), id, life.Mark{Amended: &again}); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("an amendment of an older state: %v", err)
+		}
+		again.Expect = 1
+		mark(t, s, id, life.Mark{Amended: &again})
+		if got := mark(t, s, id, life.Mark{Amended: &a}); got.Amended != 2 || len(got.Reminders) != 2 {
+			t.Errorf("after a repeat, it is %+v", got)
 		}
 		checkedUnder := 0
 		one := yes(id, "U1")
@@ -153,7 +160,7 @@ func TestAmendment(t *testing.T) {
 		if _, _, err := s.Resolve(t.Context(), one); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("a decision on an older state: %v", err)
 		}
-		if kinds := work(t, s); kinds[life.JobPost] != 3 || kinds[life.JobRemind] != 1 {
+		if kinds := work(t, s); kinds[life.JobPost] != 3 || kinds[life.JobRemind] != 2 {
 			t.Errorf("the jobs are %v", kinds)
 		}
 	})

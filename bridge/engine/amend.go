@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
@@ -10,8 +11,13 @@ import (
 	"github.com/nodbridge/nod/bridge/tell"
 )
 
+// nonceLen is the length of the nonce of an amendment. It distinguishes only amendments of
+// one interaction that expect the same state.
+const nonceLen = 10
+
 // Amend stores an amendment.
 func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a life.Amendment) error {
+	a.Nonce = rand.Text()[:nonceLen]
 	_, err := records.Mark(ctx, r.Interaction.ID, life.Mark{Amended: &a})
 	return err
 }

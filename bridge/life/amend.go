@@ -11,7 +11,10 @@ import (
 type Amendment struct {
 	// Expect is the value of Record.Amended that the caller read. If the stored
 	// value has changed, the amendment fails with CodeConflict.
-	Expect      int
+	Expect int
+	// Nonce identifies repeats of this amendment, as after a lost reply of the store.
+	// If it is empty, a repeat fails like any other amendment.
+	Nonce       string
 	Interaction bridge.Interaction
 	Wider       bool // the amendment adds responders
 	// Then is the step that comes next. Nil does not change the next step.
@@ -43,16 +46,20 @@ func StepAt(i bridge.Interaction, index int) *NextStep {
 	return next
 }
 
-// Amend changes a pending interaction, such as its responders.
+// Amend changes a pending interaction, such as its responders. The verdict of a
+// repeated amendment is Kept.
 func (t *Turn) Amend(a Amendment) Verdict {
+	l := &t.Life
+	if a.Nonce != "" && a.Expect < len(l.Amendments) && l.Amendments[a.Expect] == a.Nonce {
+		return Kept
+	}
 	if !t.applyDeadline() {
 		return Final
 	}
-	l := &t.Life
-	if a.Expect != l.Amended {
+	if a.Expect != len(l.Amendments) {
 		return Changed
 	}
-	l.Amended++
+	l.Amendments = append(l.Amendments, a.Nonce)
 	before := len(t.Body.Destinations)
 	times := t.Body
 	t.Body = a.Interaction

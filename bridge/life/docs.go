@@ -59,8 +59,8 @@ type Life struct {
 	Queued     time.Time          `json:"queued,omitzero"`
 	Completion *bridge.Completion `json:"completion,omitempty"`
 	Joined     int                `json:"joined,omitempty"`
-	Amended    int                `json:"amended,omitempty"`
-	Step       int                `json:"step,omitempty"` // next step of its escalation
+	Amendments []string           `json:"amendments,omitempty"` // the nonces of the amendments
+	Step       int                `json:"step,omitempty"`       // next step of its escalation
 	Reminders  []bridge.Reminder  `json:"reminders,omitempty"`
 	// Failures holds the reasons why destinations could not be reached.
 	Failures map[int]string `json:"failures,omitempty"`
@@ -239,7 +239,7 @@ func (d *Docs) Record(now time.Time) *bridge.Record {
 	l := d.Life
 	r := &bridge.Record{
 		Interaction: d.Body, State: bridge.StatePending, Response: l.Response, Failures: l.Failures, Delivered: l.Delivered,
-		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: l.Amended, Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
+		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: len(l.Amendments), Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
 		Completion: l.Completion, Votes: l.Votes, Receipt: l.Receipt, Revision: l.Revision,
 	}
 	if d.Problem != "" {
@@ -286,6 +286,7 @@ func (d *Docs) clone() Docs {
 	out := *d
 	out.Cards, out.Life.Failures = maps.Clone(d.Cards), maps.Clone(d.Life.Failures)
 	out.Life.Votes, out.Life.Callers, out.Life.Reminders = slices.Clone(d.Life.Votes), slices.Clone(d.Life.Callers), slices.Clone(d.Life.Reminders)
+	out.Life.Amendments = slices.Clone(d.Life.Amendments)
 	return out
 }
 

@@ -250,7 +250,7 @@ func sorted(names []string) []string {
 
 // amendment returns a random amendment.
 func (w *world) amendment(t *life.Turn) *life.Amendment {
-	a := &life.Amendment{Expect: t.Life.Amended - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
+	a := &life.Amendment{Expect: len(t.Life.Amendments) - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
 	a.Interaction.Terms++
 	if w.chance(2) {
 		a.Void = []string{"p0"}
@@ -387,8 +387,8 @@ func (w *world) checkShown(id bridge.ID, was, is *life.Docs, c broker.Change) {
 	}
 	if is.Life.Revision == was.Life.Revision {
 		l, o := is.Life, was.Life
-		same := cmp.Equal([]any{l.State, l.Response, l.Votes, l.Queued, l.Deadline, l.Completion, l.Joined, l.Amended, l.Delivered, l.Failures, is.Body},
-			[]any{o.State, o.Response, o.Votes, o.Queued, o.Deadline, o.Completion, o.Joined, o.Amended, o.Delivered, o.Failures, was.Body})
+		same := cmp.Equal([]any{l.State, l.Response, l.Votes, l.Queued, l.Deadline, l.Completion, l.Joined, l.Amendments, l.Delivered, l.Failures, is.Body},
+			[]any{o.State, o.Response, o.Votes, o.Queued, o.Deadline, o.Completion, o.Joined, o.Amendments, o.Delivered, o.Failures, was.Body})
 		if !same && !noted {
 			w.Fatalf("%s changes without an entry or another revision: %s", id, cmp.Diff(o, l))
 		}

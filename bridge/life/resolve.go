@@ -39,7 +39,7 @@ func (t *Turn) Resolve(s Resolution) Verdict {
 	if !inTime {
 		return Final
 	}
-	if s.Expect != nil && *s.Expect != t.Life.Amended || s.Awaited && !t.Life.Queued.IsZero() {
+	if s.Expect != nil && *s.Expect != len(t.Life.Amendments) || s.Awaited && !t.Life.Queued.IsZero() {
 		return Changed
 	}
 	if t.Body.Unassured(s.Response) {

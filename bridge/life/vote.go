@@ -21,7 +21,7 @@ func (t *Turn) Vote(v Ballot) Verdict {
 	switch {
 	case !inTime:
 		return Final
-	case v.Expect != nil && *v.Expect != t.Life.Amended:
+	case v.Expect != nil && *v.Expect != len(t.Life.Amendments):
 		return Changed
 	case v.Vote.State == bridge.StateApproved && v.Vote.Content != t.Body.Content:
 		return Changed
