@@ -43,12 +43,23 @@ func (t *Turn) Send() Verdict {
 	return Done
 }
 
+// maxNamed is the maximum number of callers that an interaction notes by name.
+const maxNamed = 64
+
 // Join records that another caller waits for the interaction, unless the caller has
 // no name. duplicate means that the caller sent an identical request, and did not
-// repeat an earlier one.
+// repeat an earlier one. After maxNamed callers, Join only counts: a caller that joins
+// again then counts twice, and the interaction stays open without it.
 func (t *Turn) Join(c Caller, duplicate bool) Verdict {
 	all := t.Life.Callers
-	n := slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name && (o.Node == c.Node || c.Name != bridge.Anyone) })
+	find := func() int {
+		return slices.IndexFunc(all, func(o Caller) bool { return o.Name == c.Name && (o.Node == c.Node || c.Name != bridge.Anyone) })
+	}
+	n := find()
+	if n < 0 && c.Name != "" && len(all) >= maxNamed {
+		c.Name = bridge.Anyone
+		n = find()
+	}
 	switch {
 	case c.Name == "":
 	case n < 0:

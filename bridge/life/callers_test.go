@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -29,6 +30,31 @@ func TestUnnamedCallers(t *testing.T) {
 		}
 	}
 	if v := turn.Leave(caller, false, false, expired()); v != life.Won {
+		t.Errorf("the verdict is %s for the last one", v)
+	}
+}
+
+// TestManyCallers checks that the documents do not grow with each caller that has a
+// name, and that the interaction ends when the last of them leaves.
+func TestManyCallers(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
+	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now, retention)
+	const callers = 1000 // and the one that opened it
+	caller := func(n int) life.Caller { return life.Caller{Name: strconv.Itoa(n), Node: strconv.Itoa(n % 2)} }
+	for n := range callers {
+		turn.Join(caller(n), false)
+	}
+	if n := len(turn.Life.Callers); n > 70 {
+		t.Errorf("%d callers are noted", n)
+	}
+	for n := range callers {
+		if v := turn.Leave(caller(n), false, false, expired()); v != life.Done {
+			t.Fatalf("the verdict is %s after %d", v, n)
+		}
+	}
+	if v := turn.Leave(life.Caller{Name: bridge.Anyone}, false, false, expired()); v != life.Won {
 		t.Errorf("the verdict is %s for the last one", v)
 	}
 }
