@@ -3,8 +3,10 @@ package redis_test
 import (
 	"context"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	rdb "github.com/redis/go-redis/v9"
@@ -74,17 +76,43 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestDiagnoseElsewhere checks that a distant Redis is reported.
-func TestDiagnoseElsewhere(t *testing.T) {
-	t.Parallel()
-	proxy := redistest.StartProxy(t, redistest.Start(t, "--appendonly", "yes").Addr)
-	proxy.Slow(30 * time.Millisecond)
-	c := rdb.NewClient(&rdb.Options{Addr: proxy.Addr})
-	t.Cleanup(func() { c.Close() })
-	for _, f := range redis.Diagnose(t.Context(), c, "", 0) {
-		if f.Check == "redis.latency" && f.Status != bridge.FindingWarning {
-			t.Errorf("the finding is %+v, want %s", f, bridge.FindingWarning)
+// pingHook answers each PING after a delay, and refuses other commands. No command
+// reaches a server.
+type pingHook time.Duration
+
+func (pingHook) DialHook(next rdb.DialHook) rdb.DialHook { return next }
+
+func (pingHook) ProcessPipelineHook(rdb.ProcessPipelineHook) rdb.ProcessPipelineHook {
+	return func(context.Context, []rdb.Cmder) error { return net.ErrClosed }
+}
+
+func (h pingHook) ProcessHook(rdb.ProcessHook) rdb.ProcessHook {
+	return func(_ context.Context, cmd rdb.Cmder) error {
+		time.Sleep(time.Duration(h))
+		if cmd.Name() == "ping" {
+			return nil
 		}
+		cmd.SetErr(net.ErrClosed)
+		return net.ErrClosed
+	}
+}
+
+// TestDiagnoseLatency checks that a distant Redis is reported, and no other.
+func TestDiagnoseLatency(t *testing.T) {
+	t.Parallel()
+	for delay, want := range map[time.Duration]bridge.FindingStatus{
+		20 * time.Millisecond: bridge.FindingOK, 21 * time.Millisecond: bridge.FindingWarning,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			none := func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
+			c := rdb.NewClient(&rdb.Options{Addr: "127.0.0.1:1", Dialer: none}) // the client would look up a name
+			defer c.Close()
+			c.AddHook(pingHook(delay))
+			found := redis.Diagnose(t.Context(), c, "", 0)
+			if !slices.ContainsFunc(found, func(f bridge.Finding) bool { return f.Check == "redis.latency" && f.Status == want }) {
+				t.Errorf("with a delay of %s: %+v", delay, found)
+			}
+		})
 	}
 }
 

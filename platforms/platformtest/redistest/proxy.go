@@ -37,7 +37,6 @@ type Proxy struct {
 	conns   map[net.Conn]struct{}
 	refuse  bool
 	stalled bool // drops all data, while connections stay open
-	delay   time.Duration
 	noNews  bool // drops published messages
 	done    sync.WaitGroup
 	stopped bool
@@ -87,9 +86,6 @@ func (p *Proxy) Stall(on bool) {
 	}
 }
 
-// Slow delays each chunk of data.
-func (p *Proxy) Slow(d time.Duration) { p.set(func() { p.delay = d }) }
-
 // Silence drops only published messages: subscriptions look healthy but receive
 // nothing.
 func (p *Proxy) Silence(on bool) { p.set(func() { p.noNews = on }) }
@@ -136,13 +132,10 @@ func (p *Proxy) copy(to, from net.Conn) {
 			return
 		}
 		p.mu.Lock()
-		stalled, delay := p.stalled || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n")), p.delay
+		stalled := p.stalled || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n"))
 		p.mu.Unlock()
 		if stalled {
 			continue
-		}
-		if delay > 0 {
-			<-time.After(delay)
 		}
 		if _, err := io.Copy(to, bytes.NewReader(buf[:n])); err != nil {
 			return
