@@ -47,7 +47,7 @@ func (c Code) HTTPStatus() int {
 }
 
 // HeaderDaemon is a header in each response of a daemon. Clients treat an error
-// without it as an error of a proxy.
+// without it as an error from a proxy.
 const HeaderDaemon = "Nod-Daemon"
 
 // Known reports whether the code is one of nod's.

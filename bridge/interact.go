@@ -23,9 +23,9 @@ const (
 
 // RequestInteraction asks people and passes each response to the handlers, for
 // as many rounds as they need. It returns the result of Complete, or a
-// PendingResult. An error is an *EndedError, or the error of a handler, of ctx
-// or of the asker. If ctx ends while it waits, it closes the interaction and calls
-// OnCancel.
+// PendingResult. An error is an *EndedError, or an error from a handler, from
+// ctx or from the asker. If ctx ends while it waits, it closes the interaction
+// and calls OnCancel.
 //
 // The handlers keep session and always approvals themselves; see
 // [ToolApprovals]. nod neither creates nor uses grants for these approvals.

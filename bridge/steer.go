@@ -24,10 +24,10 @@ type Fate string
 
 // The fates.
 const (
-	FateWaiting   Fate = "waiting"   // the agent has not taken it yet
-	FateDelivered Fate = "delivered" // the agent has taken it
-	FateEnded     Fate = "ended"     // the session ended before the agent took it
-	FateExpired   Fate = "expired"   // SteeringTTL passed before the agent took it
+	FateWaiting   Fate = "waiting"   // the agent has not received it yet
+	FateDelivered Fate = "delivered" // the agent has received it
+	FateEnded     Fate = "ended"     // the session ended before the agent received it
+	FateExpired   Fate = "expired"   // SteeringTTL passed before the agent received it
 )
 
 // Steering is a message from a person to a session. It reaches the agent as an

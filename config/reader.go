@@ -68,7 +68,7 @@ func (r *reader) document(raw []byte, c *Config) {
 	}
 }
 
-// syntax adds an error of the YAML decoder, which starts with its line.
+// syntax adds an error from the YAML decoder, which starts with its line.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(text, "line "); ok && r.file != "" {

@@ -50,7 +50,7 @@ type Client struct {
 	Patience time.Duration
 	// FirstPatience is the time for which connections may be refused, or
 	// answered in another protocol, before any call has reached the daemon. In
-	// this case, the daemon probably does not run, or the address is wrong.
+	// this case, the daemon is probably not running, or the address is wrong.
 	// Zero means Patience. Set it before the first call.
 	FirstPatience time.Duration
 	// Window is the longest wait of one call. A longer wait takes several

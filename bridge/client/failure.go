@@ -128,8 +128,8 @@ func isPlain(err error) bool {
 // isOther reports whether a server answered in another protocol.
 func isOther(err error) bool { return strings.Contains(err.Error(), "malformed HTTP") }
 
-// misdirected reports whether an error of a first call suggests that the daemon does
-// not run, or that the address is wrong.
+// misdirected reports whether the error of a first call suggests that the
+// daemon is not running, or that the address is wrong.
 func misdirected(err error) bool {
 	if known, ok := errors.AsType[worded](err); ok {
 		err = known.error
@@ -166,8 +166,8 @@ func (c *Client) expected(resp *http.Response, statuses ...int) error {
 // maxError limits the response of a call that fails, in bytes.
 const maxError = 1 << 20
 
-// failure returns the error in a response. Only an error of nod itself is
-// final. An error of a proxy may not occur at the next attempt, regardless of
+// failure returns the error in a response. Only an error from nod itself is
+// final. An error from a proxy may not occur at the next attempt, regardless of
 // its form.
 func (c *Client) failure(status int, header http.Header, raw []byte) error {
 	if status == http.StatusProxyAuthRequired {

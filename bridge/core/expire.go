@@ -103,7 +103,7 @@ func (in *interactions) expireAll(ctx context.Context, due []broker.Member, n in
 }
 
 // expire applies deadlines in one round trip. Interactions that another process
-// has changed are left to the next round. It returns the first error of the
+// has changed are left to the next round. It returns the first error from the
 // database.
 func (in *interactions) expire(ctx context.Context, due []broker.Member) (expired []Expiry, gone int, failed error) {
 	ids := make([]bridge.ID, len(due))

@@ -54,7 +54,7 @@ func (db DB) Drop(ctx context.Context, k broker.Key, index string, also ...broke
 	return existed, Public(err)
 }
 
-// Public returns the error of a broker with a code.
+// Public returns an error from the broker as an error with a code.
 func Public(err error) error {
 	var stale *broker.Stale
 	var untimely broker.Untimely

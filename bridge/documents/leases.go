@@ -17,7 +17,8 @@ func NewLeases(db DB) Leases { return Leases{db} }
 
 var leaseDocs = broker.NewDocs[string]("lease", 1)
 
-// Hold acquires or extends a lease, and reports whether the holder has it.
+// Hold acquires or extends a lease, and reports whether the holder now has the
+// lease.
 func (le Leases) Hold(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
 	held := false
 	_, err := leaseDocs.Update(ctx, le.db, name, func(by *string, d *broker.Doc) (broker.Change, error) {

@@ -98,7 +98,7 @@ func (d *Redactor) Texts(all iter.Seq[bridge.Text]) error {
 	return v.err
 }
 
-// Text redacts text for people. The text may be an error of a platform, which
+// Text redacts text for people. The text may be an error from a platform, which
 // may repeat the address or the header with nod's token.
 func (d *Redactor) Text(s string) string {
 	if d == nil || d.hide == nil {

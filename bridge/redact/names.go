@@ -212,8 +212,8 @@ func without(name string) bool {
 	return false
 }
 
-// kindOf returns the kind of credential that the placeholder for a name's value
-// states.
+// kindOf returns the kind of credential that a name suggests, for the
+// placeholder of its value.
 func kindOf(name string) string {
 	name = strings.ToLower(strings.Trim(name, "_-."))
 	switch {

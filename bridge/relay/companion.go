@@ -40,7 +40,7 @@ const (
 // Reply is an answer from chat.
 type Reply struct {
 	Result json.RawMessage
-	// Received is called after the agent has taken the answer.
+	// Received is called after the agent has accepted the answer.
 	Received func(context.Context)
 	// Late is called if the call ran because someone had already allowed it at
 	// the terminal.

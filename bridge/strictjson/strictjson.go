@@ -35,7 +35,7 @@ type Error struct {
 	Reason string
 	// Unknown is the name of the unknown field in Path, if that is the reason.
 	Unknown string
-	// Cause is ErrInexact, or the error of an UnmarshalJSON method. It may be
+	// Cause is ErrInexact, or an error from an UnmarshalJSON method. It may be
 	// nil.
 	Cause error
 }

@@ -60,8 +60,8 @@ func transact(ctx context.Context, client rdb.UniversalClient, queue func(rdb.Pi
 const maxRefusal = 200
 
 // unavailable adds a code to errors of Redis, and a hint to its error replies.
-// If ctx has ended, the error of a context passes unchanged. Otherwise, such an
-// error is a timeout of the client, for example while it opens a connection.
+// If ctx has ended, a context error passes unchanged. Otherwise, such an error
+// is a timeout of the client, for example while it opens a connection.
 func unavailable(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

@@ -119,7 +119,7 @@ func clickIsWhole(r *Rig, sink *Recorder) {
 	r.wantClick(sink, want, at)
 }
 
-// wantClick waits for a click of bo on a card.
+// wantClick waits for a click by bo on a card.
 func (r *Rig) wantClick(sink *Recorder, token string, at sandbox.Place) {
 	r.T.Helper()
 	r.Eventually("the click arrives", func() bool { return len(sink.Clicks()) > 0 })

@@ -43,7 +43,7 @@ type Agent struct {
 	// Blocks is set if the agent shows its own dialog only after the hook.
 	// People cannot answer in the dialog while the hook waits.
 	Blocks bool
-	// Errs is set if the agent ignores an error of a hook over HTTP, as if it
+	// Errs is set if the agent ignores an error from a hook over HTTP, as if it
 	// had no hook.
 	Errs bool
 }

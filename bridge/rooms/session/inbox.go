@@ -49,7 +49,7 @@ type steered struct {
 	Put    time.Time          `json:"put"`
 	Told   bridge.Fate        `json:"told,omitempty"`
 	Note   *bridge.MessageRef `json:"note,omitempty"`
-	Reader string             `json:"reader,omitempty"` // last reader that took it
+	Reader string             `json:"reader,omitempty"` // last reader that took the message
 	Leased time.Time          `json:"leased,omitzero"`  // end of the lease of the daemon that reports to its author
 }
 
@@ -275,7 +275,8 @@ func (ss *Steerings) UntoldSteerings(ctx context.Context, limit int, lease time.
 	return out, nil
 }
 
-// lease leases a message that is due, and reports whether no one else has it.
+// lease leases a message that is due, and reports whether no one else holds the
+// lease.
 func (ss *Steerings) lease(ctx context.Context, id string, now time.Time, lease time.Duration) (m steered, mine bool, err error) {
 	m, d, err := steeringDocs.Get(ctx, ss.db, id)
 	var forged *broker.ForgedError
@@ -325,7 +326,7 @@ func (ss *Steerings) ToldSteering(ctx context.Context, s bridge.Steering) error 
 	return documents.Public(err)
 }
 
-// unchanged returns ErrUnchanged if it is true.
+// unchanged returns ErrUnchanged if the argument is true, and nil otherwise.
 func unchanged(is bool) error {
 	if is {
 		return broker.ErrUnchanged

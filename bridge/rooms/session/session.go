@@ -67,8 +67,8 @@ func (se *Room) Messages(ctx context.Context, agent, session string) ([]bridge.M
 	return out[:min(len(out), messageBatch)], err
 }
 
-// Acknowledge deletes the messages of a session through the given one. It then
-// tells cards and authors that the agent has them.
+// Acknowledge deletes the messages of a session up to and including the given
+// one. It then tells cards and authors that the agent has them.
 func (se *Room) Acknowledge(ctx context.Context, agent, session, through string) error {
 	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
 	if err == nil {

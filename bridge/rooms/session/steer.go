@@ -148,8 +148,8 @@ func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, e
 	return se.steerer.store.TakeSteerings(ctx, t)
 }
 
-// Took records that the agent has taken the messages from people through the
-// given one, and tells their authors.
+// Took records that the agent has taken the messages from people up to and
+// including the given one, and tells their authors.
 func (se *Room) Took(ctx context.Context, agent, session, through string) error {
 	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
 }

@@ -68,7 +68,7 @@ func argumentNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// FlagProblem rewrites an error of the flag parser.
+// FlagProblem rewrites an error from the flag parser.
 func FlagProblem(cmd *cobra.Command, err error) error {
 	all := "list the flags with: " + cmd.CommandPath() + " --help"
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {

@@ -13,9 +13,9 @@ import (
 const (
 	signInBurst     = 10               // failed sign-ins before an address must wait
 	guessBurst      = 30               // unknown API tokens before an address must wait
-	attemptsEvery   = 10 * time.Second // interval of an address after the burst
+	attemptsEvery   = 10 * time.Second // minimum interval for an address after the burst
 	overallBurst    = 100              // attempts of all addresses together
-	overallEvery    = time.Second      // interval of all addresses after the burst
+	overallEvery    = time.Second      // minimum interval for all addresses after the burst
 	attemptsTracked = 10_000           // maximum number of tracked addresses
 )
 

@@ -58,7 +58,7 @@ func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
 // found adds findings and prints them.
 func (d *Doctor) found(all ...bridge.Finding) {
 	for n := range all {
-		if d.hide != nil { // the error of a platform may contain nod's own token
+		if d.hide != nil { // an error from a platform may contain nod's own token
 			all[n].Detail, all[n].Fix = d.hide.Redact(all[n].Detail), d.hide.Redact(all[n].Fix)
 		}
 	}

@@ -230,7 +230,8 @@ func (s *installation) shown(ctx context.Context) (bridge.Record, error) {
 	return rec, err
 }
 
-// clickBody returns the callback in which Slack reports a click of ana on a card.
+// clickBody returns the callback in which Slack reports a click by ana on a
+// card.
 func (s *installation) clickBody(ref bridge.MessageRef) (string, error) {
 	for _, c := range sandbox.Controls("slack", s.chats.Message(sandbox.Place{Service: "slack", Channel: ref.Channel, Message: ref.Message})) {
 		if c.Label == "Call tool" {

@@ -35,8 +35,8 @@ func (w *watched) Write(b []byte) (int, error) {
 // than its content, such as its rate limit.
 func (w *watched) complaint(service string) string {
 	var answer struct {
-		Error       string `json:"error"`       // of Slack
-		Description string `json:"description"` // of Telegram
+		Error       string `json:"error"`       // error code from Slack
+		Description string `json:"description"` // error text from Telegram
 	}
 	text := string(w.head)
 	_ = json.Unmarshal(w.head, &answer) // a long answer is not an error

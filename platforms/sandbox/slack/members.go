@@ -51,7 +51,7 @@ func (e *Emulator) command(m core.Account, a core.Action) (deed, error) {
 }
 
 // tells returns a deed that sends one event. The client shows a warning if the
-// app did not take it.
+// app did not accept the event.
 func tells(content raw.Object, warning string) deed {
 	return deed{[]raw.Object{event(content)}, func(_ json.RawMessage, err error) core.Reaction {
 		if err != nil {
