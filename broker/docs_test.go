@@ -85,8 +85,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestUpdateForged checks that of two updates which replace a document that does not
-// verify, one starts again with the document of the other one.
+// TestUpdateForged checks that if two updates replace a document that does not
+// verify, the second one starts again with the document of the first one.
 func TestUpdateForged(t *testing.T) {
 	t.Parallel()
 	ctx, seals := t.Context(), broker.NewSeals([]byte("key"))

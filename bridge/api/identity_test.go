@@ -160,8 +160,8 @@ func (h overHTTP) answers(request string)      { h.t.Helper(); h.caller.answers(
 func (h overHTTP) traits() (ids, callers bool) { return true, true }
 
 // TestOneIdentity checks the identity of a call in every format and entry: a
-// repetition joins the request that is open or whose answer was not sent, and an
-// answer that was sent is spent, except for the caller that got it.
+// repeat joins the request if it is open or its answer was not sent. Once an
+// answer was sent, only the caller that received it can get it again.
 func TestOneIdentity(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
-// TestRepeatedKey checks what calls with the key of an earlier call get: they
-// are marked, and an answer that was sent is spent.
+// TestRepeatedKey checks the results of calls with the key of an earlier call:
+// they are marked, and an answer is sent only once.
 func TestRepeatedKey(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -73,8 +73,9 @@ func TestRepeatedKey(t *testing.T) {
 	}
 }
 
-// TestKeyedApproval checks that of callers that wait for one key at the same time,
-// one gets the approval, also with its retry, and the others learn that it is spent.
+// TestKeyedApproval checks that if several callers wait for one key at the same
+// time, only one of them gets the approval, even if it retries, and the others
+// learn that the approval was already sent.
 func TestKeyedApproval(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -269,8 +269,8 @@ func TestHookBOM(t *testing.T) {
 	}
 }
 
-// TestHookReport checks that of a report, only members are left that nod reads and
-// that have one meaning, however long they are.
+// TestHookReport checks that a report keeps only the members that nod reads and
+// that have one meaning, regardless of their length.
 func TestHookReport(t *testing.T) {
 	t.Parallel()
 	const event = `"hook_event_name":"Stop"`

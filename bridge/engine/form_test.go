@@ -53,8 +53,8 @@ var (
 	note     = bridge.Question{ID: "note", Text: "Why?", Widget: bridge.WidgetText, MaxLength: 10}
 )
 
-// TestForm checks that a form opens, keeps what was typed while it has to be
-// corrected, and settles with what was kept and sent.
+// TestForm checks that a form opens, keeps the entered values while some of
+// them need correction, and is submitted with the kept and the sent values.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())

@@ -53,7 +53,7 @@ func (m *play) set(name, text string) {
 	}
 }
 
-// tamper changes one record or grant, and keeps a copy of what was there.
+// tamper changes one record or grant, and keeps a copy of the original.
 func (m *play) tamper() {
 	if len(m.all) == 0 {
 		return

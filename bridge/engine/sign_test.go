@@ -354,8 +354,8 @@ func (s stopped) Resolve(context.Context, life.Resolution, ...core.Also) (bridge
 	return bridge.Record{}, false, bridge.Errorf(bridge.CodeUnavailable, "the daemon stopped")
 }
 
-// TestSignedTogether checks that of many signatures of one approval at the same
-// time, exactly one outcome is stored, with one of them.
+// TestSignedTogether checks that if one approval gets many signatures at the
+// same time, exactly one outcome is stored, with one of the signatures.
 func TestSignedTogether(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t, bridge.AssurancePasskey)

@@ -50,8 +50,8 @@ func TestRevokedDuringOpening(t *testing.T) {
 	w.mustAsk("while the grant is revoked", run("ls"))
 }
 
-// settles lets something happen at settlements whose nonce has a prefix: before them, or
-// right before they are stored.
+// settles lets something happen at resolutions whose nonce has a prefix: before
+// them, or right before they are stored.
 type settles struct {
 	core.Port
 	prefix       string
@@ -243,7 +243,7 @@ func TestOneChange(t *testing.T) {
 func TestStoppedDuringApproval(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		prefix string // of the settlement before which the session is stopped
+		prefix string // of the resolution before which the session is stopped
 		first  bridge.State
 	}{
 		"by a person": {"", bridge.StateCancelled},

@@ -148,8 +148,8 @@ func (w *world) actor() bridge.Actor {
 	return a
 }
 
-// turn makes a random transition of one interaction, by the documents as they are or
-// as someone has read them before.
+// turn makes a random transition of one interaction, based on the current
+// documents, or on those that someone read earlier.
 func (w *world) turn() {
 	if len(w.ids) == 0 {
 		return

@@ -7,9 +7,9 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestUnread checks who may decide while a group cannot be read: it gives no one a
-// right to approve, takes nobody else's away, and never prevents a denial by a
-// person. The order of the groups does not matter.
+// TestUnread checks who may decide while a group cannot be read: the failure
+// gives no one a right to approve, removes no one else's right, and never
+// prevents a denial by a person. The order of the groups does not matter.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	asked := func(groups ...string) bridge.Interaction {

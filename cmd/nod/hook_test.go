@@ -252,8 +252,8 @@ func hookOfAgent(t *testing.T, url, input string) (*hooked, func()) {
 	return h, func() { r.Close() }
 }
 
-// TestReportsAreBrief checks that a hook that only reports lets its agent go on,
-// with the daemon away or hanging, and says so.
+// TestReportsAreBrief checks that a hook that only reports does not delay its
+// agent, even if the daemon is down or does not respond, and says so.
 func TestReportsAreBrief(t *testing.T) {
 	t.Parallel()
 	hangs, _ := silentDaemon(t)

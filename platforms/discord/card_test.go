@@ -263,8 +263,8 @@ func TestDiscordAnswerWithoutHarm(t *testing.T) {
 	d.want(ref, "echo", true)
 }
 
-// TestDiscordPermissionLost checks that a message which may not get its file
-// any more loses its controls and says so.
+// TestDiscordPermissionLost checks that a message that may no longer get its
+// file loses its controls, and says so.
 func TestDiscordPermissionLost(t *testing.T) {
 	t.Parallel()
 	d := newDiscordDesk(t)

@@ -78,8 +78,8 @@ func TestFastPerson(t *testing.T) {
 	}
 }
 
-// TestFastReply checks that a reply to a card counts although it comes before nod has
-// stored that the card takes replies.
+// TestFastReply checks that a reply to a card counts although it arrives before
+// nod has stored that the card accepts replies.
 func TestFastReply(t *testing.T) {
 	t.Parallel()
 	w := newLateWorld(t)

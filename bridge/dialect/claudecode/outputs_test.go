@@ -116,8 +116,8 @@ func TestParseUnanswered(t *testing.T) {
 	}
 }
 
-// TestWatched checks at which events Claude Code takes messages from people, and the
-// form in which it does.
+// TestWatched checks at which events Claude Code accepts messages from people,
+// and in which form.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	watch := func(event string, takes bool, continued *bool) claudecode.Watch {

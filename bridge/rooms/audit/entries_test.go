@@ -141,8 +141,8 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// TestSealRace checks that of two daemons that seal the same log at once, each
-// time exactly one succeeds, and that the seals are in order.
+// TestSealRace checks that if two daemons seal the same log at once, exactly
+// one of them succeeds each time, and that the seals are in order.
 func TestSealRace(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {

@@ -15,7 +15,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// kept checks that an open modal holds what was typed before.
+// kept checks that an open modal holds the text that was typed before.
 func kept(r *rig.Rig, modal, text string) {
 	r.T.Helper()
 	for _, v := range r.Sandbox.State().Discord.Modals {
@@ -66,7 +66,7 @@ var everyValue = [][]string{
 
 // TestLongForm fills in twelve fields with every type of input, on each
 // platform, with a mistake on the way and a restart of the daemon in the
-// middle; what was typed is there afterwards.
+// middle. The typed text is still there afterward.
 func TestLongForm(t *testing.T) {
 	t.Parallel()
 	for _, service := range rig.Services {

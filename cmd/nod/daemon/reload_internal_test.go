@@ -32,8 +32,8 @@ redact: {patterns: ["INT-[0-9]+"]}
 metrics: {token: secret-0123456789metrics}
 `
 
-// TestCutFile checks that no line-wise cut of a config is applied that takes away
-// a section, and that a cut that leaves some of it is told.
+// TestCutFile checks that a config that was cut at a line end is not applied if
+// it lacks a section, and that a partial loss of a section is reported.
 func TestCutFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "nod.yaml")
@@ -73,8 +73,8 @@ func TestCutFile(t *testing.T) {
 	}
 }
 
-// TestReloadIsTold checks that a reload tells each setting that it adds, changes or
-// takes away, and applies nothing if a section is gone.
+// TestReloadIsTold checks that a reload reports each setting that it adds,
+// changes or removes, and applies nothing if a section is missing.
 func TestReloadIsTold(t *testing.T) {
 	t.Parallel()
 	fill := func(v reflect.Value, text string) {

@@ -255,7 +255,7 @@ func TestForgedVotes(t *testing.T) {
 	if _, err := keys.VerifyRecord(rec); err != nil || len(receipt.Votes) != 2 || receipt.Scope != bridge.ScopeOnce {
 		t.Errorf("%v: %+v", err, receipt)
 	}
-	// One of them removed: what is left is not enough.
+	// Without one of them, the votes are not enough.
 	both := votes(x, rec)
 	x.Rewrite("life", string(rec.Interaction.ID), func(v string) string { return strings.Replace(v, both, both[strings.Index(both, `},{"actor"`)+2:], 1) })
 	refused(x, rec.Interaction.ID)

@@ -15,8 +15,9 @@ import (
 // scene is a document that someone changes who can write to Redis and has no key.
 type scene struct {
 	id string
-	// other is a document of the same kind, as it is stored, which would suit the
-	// intruder. If the installation has only one of the kind, it is of another kind.
+	// other is a stored document of the same kind that would help the intruder.
+	// If the installation has only one document of the kind, other is of
+	// another kind.
 	other string
 	// forge is a part of the value, and what the intruder wants instead.
 	forge [2]string

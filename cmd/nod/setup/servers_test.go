@@ -70,7 +70,7 @@ func TestServerFormats(t *testing.T) {
 	}
 }
 
-// equalJSON reports whether got is want, with what was there before.
+// equalJSON reports whether got is want, with the earlier content.
 func equalJSON(got, want any, was string) bool {
 	g, _ := json.Marshal(got)
 	w, _ := json.Marshal(want)

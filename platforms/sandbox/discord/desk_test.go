@@ -48,7 +48,7 @@ func (d *bench) session(token string) *discordgo.Session {
 	return s
 }
 
-// redirect sends what is meant for discord.com to a host.
+// redirect sends requests for discord.com to a host.
 type redirect string
 
 // RoundTrip implements http.RoundTripper.
