@@ -93,7 +93,7 @@ func (q Question) parts(of int) []Field {
 			partField(q, of, PartDecision, Question{Widget: WidgetRadio, Header: q.Header, Text: cmp.Or(q.Text, "Approve this plan?"), Required: &optional, Options: []Option{
 				{Value: PlanApprove, Label: "Approve"}, {Value: PlanRequestChanges, Label: "Request changes"},
 			}}),
-			partField(q, of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What has to change?", Required: &optional, MaxLength: DefaultMaxLength}),
+			partField(q, of, PartFeedback, Question{Widget: WidgetTextarea, Text: "What should change?", Required: &optional, MaxLength: DefaultMaxLength}),
 		}
 	case WidgetFeedback:
 		var out []Field
@@ -250,7 +250,7 @@ func reviewAnswer(decision, feedback string, required bool) (Answer, string, str
 	case decision == "":
 		return Answer{}, "", ""
 	case decision == PlanRequestChanges && feedback == "":
-		return Answer{}, PartFeedback, "Describe what has to change."
+		return Answer{}, PartFeedback, "Describe what should change."
 	case decision == PlanApprove && feedback != "":
 		return Answer{}, PartDecision, "Approve does not accept feedback. Choose Request changes, or clear the text."
 	}

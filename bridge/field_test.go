@@ -24,7 +24,7 @@ func TestPartsFitTogether(t *testing.T) {
 		want     string                   // the answer or the problem
 	}{
 		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("approve")}, `{"decision":"approve"}`},
-		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("request_changes")}, "Describe what has to change."},
+		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("request_changes")}, "Describe what should change."},
 		{plan, map[string]bridge.Answer{"q/feedback": bridge.TextAnswer("more")}, `{"decision":"request_changes","feedback":"more"}`},
 		{plan, map[string]bridge.Answer{"q/decision": bridge.TextAnswer("approve"), "q/feedback": bridge.TextAnswer("more")}, "Approve does not accept feedback"},
 		{plan, nil, "Choose one first."},

@@ -76,7 +76,7 @@ var effects = map[About]effect{
 		"Works without the feature."},
 	AboutLate: {bridge.CodeConflict, nil, "the time to respond has passed",
 		"Asks the person to click again. A recorded decision stays recorded."},
-	AboutNothing: {"", nil, "", "Goes on."},
+	AboutNothing: {"", nil, "", "Continues."},
 }
 
 // Row is a row of the table of a service's errors.

@@ -131,7 +131,7 @@ func Typed(f bridge.Form) TypedInput {
 		label := strings.TrimSuffix(DecisionLabel(i, d), "…")
 		if d == bridge.DecideDenyStop {
 			return TypedInput{
-				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and everyone asked will see it.",
+				Title: "Deny and stop", Submit: "Deny and stop", Label: "Reason", Hint: "The agent and all responders will see it.",
 				Lines: true, Optional: true, MaxLength: bridge.DefaultMaxLength, Text: statement(i, d),
 				Ask: "reply to this message with the reason",
 			}
@@ -143,7 +143,7 @@ func Typed(f bridge.Form) TypedInput {
 		return confirmation(*i.Approval, label, text)
 	}
 	return TypedInput{
-		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and everyone asked will see it.", Lines: true,
+		Title: "Deny with a reason", Submit: LabelDeny, Label: "Reason", Hint: "The agent and all responders will see it.", Lines: true,
 		MaxLength: bridge.DefaultMaxLength, Ask: "reply to this message with the reason",
 	}
 }

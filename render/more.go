@@ -125,7 +125,7 @@ func grants(i bridge.Interaction, d bridge.Decision) bool {
 	return (d == bridge.DecideSession || d == bridge.DecideAlways) && !i.Approval.AgentRemembers
 }
 
-// stops is the object of the label that stops an agent.
+// stops is the object in the label of the control that stops an agent.
 const stops = "its current work"
 
 // EntryLabel returns the label of an entry of a menu. The label states the
@@ -167,7 +167,7 @@ func statement(i bridge.Interaction, d bridge.Decision) []Block {
 	case bridge.DecideEdit:
 		return []Block{Para("Your version runs instead. The card shows the change.")}
 	case bridge.DecideDenyReason:
-		return []Block{Para(agent + " and everyone asked will see the reason.")}
+		return []Block{Para(agent + " and all responders will see the reason.")}
 	case bridge.DecideDenyAlways:
 		return append([]Block{Para(AlwaysHint(i))}, described(i, d)...)
 	case bridge.DecideDeny:

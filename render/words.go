@@ -145,7 +145,7 @@ func Standing(r bridge.Record) string {
 		unfound = append(unfound, u.Name+" ("+u.Why+")")
 	}
 	if len(unfound) > 0 {
-		s = append(s, "⚠️ Not found, nod looks again: "+Line(strings.Join(unfound, ", "))+".")
+		s = append(s, "⚠️ Not found; nod will look again: "+Line(strings.Join(unfound, ", "))+".")
 	}
 	return strings.Join(s, " ")
 }
@@ -294,7 +294,7 @@ func Notes(v bridge.View) []string {
 	if n := v.Record.Interaction.Redacted; n > 0 {
 		notes = append(notes, "🔒 Redacted credentials: "+strconv.Itoa(n)+". The digest covers the original request.")
 		if v.Record.Interaction.RedactedCommand {
-			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] shows what and how long. Approving requires a typed confirmation.")
+			notes = append(notes, "🔒 Part of the command is redacted: each [redacted …] states the kind and the length. Approving requires a typed confirmation.")
 		}
 	}
 	if s := v.Record.Interaction.StepUp; s != "" {

@@ -114,7 +114,7 @@ func (d *Desk) RevokeAs(ctx context.Context, actor bridge.Actor, id string) (str
 	who, _ := d.engine.People.Identify(ctx, actor)
 	g, err := d.grants.RevokeAs(ctx, who, id)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return "This grant is not there anymore, or you may not revoke it. Nothing was changed.", nil
+		return "This grant no longer exists, or you may not revoke it. Nothing was changed.", nil
 	}
 	if err != nil {
 		return "", err

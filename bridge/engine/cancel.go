@@ -89,8 +89,9 @@ func (w *withdrawals) withdraw(ctx context.Context, id bridge.ID, by bridge.Acto
 	return r, err
 }
 
-// reasonUnattended is the reason of a request that no one can answer anymore.
-const reasonUnattended = "the client disconnected while the request was pending, and no chat takes answers"
+// reasonUnattended is the reason for cancelling a request that no one can
+// answer anymore.
+const reasonUnattended = "the client disconnected while the request was pending, and no chat accepts answers"
 
 // releaseUnattended implements Engine.ReleaseUnattended.
 func (w *withdrawals) releaseUnattended(ctx context.Context, session string) error {

@@ -18,7 +18,7 @@ type Click struct {
 	Control bridge.Control
 	Record  bridge.Record
 	fields  []bridge.Field
-	Who     bridge.Actor // Person is set
+	Who     bridge.Actor // with Person set
 	// DenyOnly is the text that explains to the actor why they may deny but not
 	// approve. It is empty for other actors.
 	DenyOnly string
@@ -139,7 +139,7 @@ func (cl *Clicks) record(ctx context.Context, a *Click, r bridge.Response) (v br
 	if result == core.BallotCounted && r.State == bridge.StateApproved {
 		if unread := cl.people.Uncounted(ctx, rec.Interaction, a.Who); len(unread) > 0 {
 			v.Kind = bridge.VerdictNoted // no card shows the note
-			v.Note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count there yet. Click again later."
+			v.Note += " nod cannot read " + strings.Join(unread, ", ") + " now, so your approval does not count for them yet. Click again later."
 		}
 	}
 	return v, false, nil

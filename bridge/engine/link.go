@@ -40,7 +40,7 @@ func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
 	if _, err := k.notes.PutNote(ctx, linkNote(code), string(raw), bridge.LinkTTL); err != nil {
 		return "", err
 	}
-	then := "nod has kept your click, and then applies it."
+	then := "nod saves your click, and applies it once the account is linked."
 	if bridge.PeekAction(c.Token) == bridge.ActionInput {
 		then = "Then click again."
 	}

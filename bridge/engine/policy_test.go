@@ -373,7 +373,7 @@ func TestApprovalWithUnreadGroup(t *testing.T) {
 	s.routes["prod"] = bridge.Route{Destinations: []bridge.Destination{{Platform: "chat", Channel: "C2"}}, Groups: []string{"sre"}}
 	w := newWorld(t, s)
 	id := w.open(agentCI, shell("both")).Interaction.ID
-	w.said(w.press("ana", id, "C1", bridge.DecideOnce, ""), bridge.VerdictNoted, "does not count there yet. Click again later.")
+	w.said(w.press("ana", id, "C1", bridge.DecideOnce, ""), bridge.VerdictNoted, "does not count for them yet. Click again later.")
 	if rec := w.state(id, bridge.StatePending); len(rec.Votes) != 1 {
 		t.Errorf("the votes are %+v", rec.Votes)
 	}

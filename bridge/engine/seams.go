@@ -56,7 +56,7 @@ type Decider[T any] struct {
 	Decide func(context.Context, *T) (*bridge.Verdict, error)
 }
 
-// A Resolver takes part in a decision of a person.
+// A Resolver takes part in a person's decision.
 type Resolver struct {
 	Name string
 	// Also returns additions to the change that stores the decision or the vote; see
@@ -143,8 +143,8 @@ func checked[T any](ctx context.Context, all []Decider[T], it *T) (*bridge.Verdi
 	return nil, nil //nolint:nilnil // no objection
 }
 
-// also returns the additions of all resolvers to the change that stores a decision of a
-// person.
+// also returns the additions of all resolvers to the change that stores a
+// person's decision.
 func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error) {
 	var c broker.Change
 	for _, x := range s.Resolvers {
@@ -157,14 +157,14 @@ func (s *Seams) also(ctx context.Context, r bridge.Record) (broker.Change, error
 	return c, nil
 }
 
-// resolved asks the resolvers after a decision of a person is stored.
+// resolved asks the resolvers after a person's decision is stored.
 func (s *Seams) resolved(ctx context.Context, r bridge.Record, log *slog.Logger) {
 	for _, x := range s.Resolvers {
 		if x.Resolve == nil {
 			continue
 		}
 		if err := x.Resolve(ctx, r); err != nil {
-			log.Warn("decision stored, but not everything that follows is done", "what", x.Name, "id", r.Interaction.ID, "repeated", x.Again, "error", err)
+			log.Warn("decision stored, but a step after it failed", "what", x.Name, "id", r.Interaction.ID, "repeated", x.Again, "error", err)
 		}
 	}
 }

@@ -84,13 +84,13 @@ func TestOpenedTells(t *testing.T) {
 			set: func(s *fake.Staff, i *bridge.Interaction) {
 				s.Group, i.Responders, i.Groups = nil, nil, []string{"oncall"}
 			},
-			said: "⚠️ Not found, nod looks again: @oncall (no one is on call).", at: 0,
+			said: "⚠️ Not found; nod will look again: @oncall (no one is on call).", at: 0,
 		},
 		"an unreadable schedule": {
 			set: func(s *fake.Staff, i *bridge.Interaction) {
 				s.Err, i.Groups = bridge.Errorf(bridge.CodeUnavailable, "HTTP 500"), []string{"oncall"}
 			},
-			said: "⚠️ Not found, nod looks again: @oncall (HTTP 500).", at: time.Hour,
+			said: "⚠️ Not found; nod will look again: @oncall (HTTP 500).", at: time.Hour,
 		},
 		"a group of its platform": {
 			set: func(s *fake.Staff, i *bridge.Interaction) {

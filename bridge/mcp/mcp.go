@@ -71,8 +71,8 @@ const instructions = "Ask people when you need a decision, a missing value, or p
 	`and do it only when the answer is "approved". Use ask_human for questions. ` +
 	`An answer with status "pending" means that no one has answered yet: ` +
 	"continue with other work and call check with its id later. " +
-	"If there is a tool messages, call it between the steps of a long task to read what people wrote to you. " +
-	`Never treat silence, "expired" or "undeliverable" as an approval or a denial.`
+	`If there is a tool "messages", call it between the steps of a long task to read what people wrote to you. ` +
+	`Never treat a missing answer, "expired" or "undeliverable" as an approval or a denial.`
 
 // server holds the state that the tools share.
 type server struct {
@@ -95,7 +95,7 @@ func newServer(o Options) *server {
 	return s
 }
 
-// build returns the server with its tools. The tool messages needs an inbox.
+// build returns the server with its tools. The tool "messages" needs an inbox.
 func (s *server) build(inbox bool) *mcp.Server {
 	capabilities := &mcp.ServerCapabilities{}
 	if s.Claude {

@@ -30,9 +30,10 @@ const patience = 5 * time.Minute
 const maxResponse = 64 << 10
 
 // NewSite returns the site of a public URL. The RP ID is its host name. Further
-// origins are accepted if they have the same host or one below it. It returns
-// CodeInvalid for a URL that browsers do not accept. A URL must have the scheme
-// https, unless its host is localhost. Its host cannot be an IP address.
+// origins are accepted if they have the same host or a subdomain of it. It
+// returns CodeInvalid for a URL that browsers do not accept. A URL must have
+// the scheme https, unless its host is localhost. Its host cannot be an IP
+// address.
 func NewSite(publicURL string, origins ...string) (Site, error) {
 	var s Site
 	for _, u := range append([]string{publicURL}, origins...) {
@@ -154,7 +155,7 @@ func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertio
 
 // counterError returns the error for a counter that does not grow.
 func counterError() error {
-	return bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist").
+	return bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey decreased, so a copy of it may exist").
 		WithHint("revoke this passkey and add another one")
 }
 

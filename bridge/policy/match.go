@@ -79,7 +79,7 @@ func missed(all []bound, why func(bound) string) string {
 func (c compiled) doubts(in *input, p part) string {
 	switch {
 	case p.moved && len(c.Where) == 0 && p.to != in.Where && configured[program(p.words[0])]:
-		return p.words[0] + " runs programs that its directory configures, and the rule does not limit the directory of the cd with where"
+		return p.words[0] + " runs programs that are configured in its directory, and the rule has no where condition for the directory of the cd"
 	case len(in.doubts) > 0:
 		return in.doubts[0]
 	}

@@ -32,10 +32,10 @@ func (r Receipt) checkSigned() error {
 	for _, v := range r.approvals() {
 		switch a := v.Assertion; {
 		case a == nil && v.Assurance == bridge.AssurancePasskey:
-			return bridge.Errorf(bridge.CodeForbidden, "assertion: missing, although the receipt promises a passkey")
+			return bridge.Errorf(bridge.CodeForbidden, "assertion: missing, although the receipt states that a passkey signed")
 		case a == nil:
 		case v.Actor.Person == "" || v.Assurance != bridge.AssurancePasskey:
-			return bridge.Errorf(bridge.CodeForbidden, "assertion: the receipt promises no passkey of a person")
+			return bridge.Errorf(bridge.CodeForbidden, "assertion: not expected, because the receipt does not state that a passkey of a person signed")
 		default:
 			wanted := i.StatementOf(bridge.Response{State: r.State, Scope: v.Scope, ApprovedDigest: r.ApprovedDigest}, v.Actor.Person)
 			if field := a.Statement.Differs(wanted, v.At); field != "" {

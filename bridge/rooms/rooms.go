@@ -14,7 +14,7 @@ import (
 func (h *House) seams() engine.Seams {
 	return engine.Seams{
 		Openers: []engine.Opener{
-			{Name: "the webhooks that get the outcome are noted", Open: h.webhooks.Open},
+			{Name: "the webhooks that get the outcome are recorded", Open: h.webhooks.Open},
 			{Name: "the ruling of the policy, or the settings of the agent, may answer it", Open: h.Openings.Ruled},
 			{Name: "a grant may cover it", Open: h.Grants.Open},
 			{Name: "people can be reached", Open: h.Openings.Reached},

@@ -43,7 +43,7 @@ func Diagnose(ctx context.Context, client rdb.UniversalClient, prefix string, wa
 		public := bridge.PublicError(unavailable(ctx, silent(err)))
 		r.add("works", bridge.FindingFailed, "no request can be stored: "+public.Message, public.Hint)
 	} else {
-		r.add("works", bridge.FindingOK, "nod can do there all that it needs to", "")
+		r.add("works", bridge.FindingOK, "nod has all the rights that it needs", "")
 	}
 	r.latency(ctx, client)
 	each := func(ctx context.Context, c *rdb.Client) error { return r.server(ctx, c, waits) }

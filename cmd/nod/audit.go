@@ -192,7 +192,7 @@ func printReport(cmd *cobra.Command, asJSON bool, r proof.AuditReport) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "entries: %d, seals: %d, not sealed yet: %d\n", r.Entries, r.Seals, r.Unsealed)
 		if r.Uncounted {
-			fmt.Fprintln(cmd.OutOrStdout(), "Redis is older than version 7 and did not count the entries, so entries that were deleted before they were sealed are not found")
+			fmt.Fprintln(cmd.OutOrStdout(), "Redis is older than version 7 and did not count the entries, so entries that were deleted before they were sealed are not detected")
 		}
 	}
 	if len(r.Problems) > 0 {

@@ -60,7 +60,7 @@ nod reports the threads of Codex as sessions. When a person stops one, nod
 interrupts its turn at once and ends its commands.
 
 A message to a session, such as a reply to its card, reaches Codex as a message
-of the user: in the turn that runs, after the running command, or as a new turn.
+of the user: in the running turn, after the running command, or as a new turn.
 
 For an editor that starts codex app-server itself, name that command after --.
 nod starts it with a socket, connects the editor on stdin and stdout, and

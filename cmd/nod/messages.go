@@ -15,7 +15,7 @@ func sessionsMessages() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "messages SESSION",
 		Short: "Print late answers and messages for a session",
-		Long: `Print the late answers and the messages of people for a session, oldest first. A
+		Long: `Print the late answers and the messages from people for a session, oldest first. A
 late answer belongs to a request whose agent no longer waits for it. nod prints
 them every time until they are acknowledged. nod then tells the author of
 a message that the agent has it.`,

@@ -53,7 +53,7 @@ func policyTest() *cobra.Command {
 		Use:   "test",
 		Short: "Show which policy rules apply to a request, and why",
 		Long: `Show which rules of the config apply to a request, and why. The command sends
-nothing and needs no daemon. It looks where links in the directory --where lead. It lists each part of the request that rules are
+nothing and needs no daemon. It follows the links in the directory of --where. It lists each part of the request that rules are
 matched against: the commands of a plain shell line, the programs that a command
 would start, and the text of a line that is not plain. With --expect, the exit
 code is 1 if the rules have a different effect, so that you can test your rules.`,

@@ -18,7 +18,7 @@ func TestQuestionWithoutClient(t *testing.T) {
 	question := `{"type":"can_use_tool","id":"%s","conversation_id":"conv-2","tool_name":"AskUserQuestion",` +
 		`"tool_use_id":"%[1]s","input":{"questions":[{"question":"Ready?","options":[{"label":"Yes"}]}]}}`
 	freed := `{"type":"can_use_tool_result","id":"%s","result":{"behavior":"deny","message":` +
-		`"The request was cancelled before anyone answered: the client disconnected while the request was pending, and no chat takes answers"}}`
+		`"The request was cancelled before anyone answered: the client disconnected while the request was pending, and no chat accepts answers"}}`
 	for n, leave := range []func(){
 		func() { front.send(`{"type":"set_interaction_mode","enabled":false}`) },
 		func() { front.conn.CloseNow() },

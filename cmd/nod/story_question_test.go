@@ -116,7 +116,7 @@ func (x questionStory) disconnects() {
 	x.both(`"error"`)
 	x.shows(a, true, "the agent disconnected")
 
-	x.step("No chat takes answers, and the last page is closed: the agent is freed at once")
+	x.step("No chat accepts answers, and the last page is closed: the agent is freed at once")
 	x.loses()
 	x.agent.connects()
 	x.Eventually("the pages of the killed daemon are no longer counted", func() bool {
@@ -199,7 +199,7 @@ func (x brokerStory) tells() {
 	x.two.sees(`"error"`)
 	x.shows(b, true, "Answered in the agent's process")
 
-	x.step("No chat takes answers and no page is open: the callback works alone")
+	x.step("No chat accepts answers and no page is open: the callback works alone")
 	x.loses()
 	x.one.leaves()
 	x.two.leaves()

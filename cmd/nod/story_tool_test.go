@@ -122,7 +122,7 @@ func (x toolStory) replays() *party {
 
 // unavailable tells what a tool learns if no one can respond.
 func (x toolStory) unavailable(watches *party) {
-	x.step("No chat takes answers, and the enabled clients leave: the tool cannot ask")
+	x.step("No chat accepts answers, and the enabled clients leave: the tool cannot ask")
 	x.loses()
 	x.one.leaves()
 	x.two.leaves()

@@ -1,5 +1,6 @@
 // Package files reads files from paths that users give, with limits of size,
-// kind and time. It knows no format. Start reading at Read.
+// kind and time. It does not depend on the format of a file. Start reading at
+// Read.
 package files
 
 import (
@@ -37,7 +38,7 @@ func Read(path string, size int64) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(patient{f}, size+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fmt.Errorf("read %s: nothing came within %s", path, fileTime)
+		return nil, fmt.Errorf("read %s: no data within %s", path, fileTime)
 	case err != nil:
 		return nil, err
 	case int64(len(raw)) > size:

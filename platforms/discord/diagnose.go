@@ -28,7 +28,7 @@ var permissions = []struct {
 	{discordgo.PermissionSendMessages, "Send Messages", true, "to post requests"},
 	{discordgo.PermissionAttachFiles, "Attach Files", true, "to deliver requests that are too long for a message"},
 	{discordgo.PermissionCreatePublicThreads, "Create Public Threads", false, "to keep the requests of a session together"},
-	{discordgo.PermissionSendMessagesInThreads, "Send Messages in Threads", false, "to post into these threads"},
+	{discordgo.PermissionSendMessagesInThreads, "Send Messages in Threads", false, "to post in these threads"},
 	{discordgo.PermissionReadMessageHistory, "Read Message History", false, "to post reminders as replies"},
 	{discordgo.PermissionEmbedLinks, "Embed Links", false, "to let Discord preview links; requests are shown without it"},
 }

@@ -221,7 +221,7 @@ func (c *connection) open(ctx context.Context) error {
 	}
 	err = wsjson.Read(ctx, conn, &f)
 	if err == nil && (f.Op != opHello || json.Unmarshal(f.D, &hello) != nil || hello.Interval <= 0) {
-		err = errors.New("the gateway does not say hello")
+		err = errors.New("the gateway did not send Hello")
 	}
 	if err != nil {
 		conn.CloseNow()

@@ -116,7 +116,7 @@ func (n *natives) settle(ref bridge.MessageRef, next native, err error) {
 		return
 	}
 	delete(n.sent, ref)
-	n.log.Debug("session not shown as Slack's own", "platform", n.name, "error", err)
+	n.log.Debug("session status not shown in Slack", "platform", n.name, "error", err)
 	err = n.classify(ref.Channel, err)
 	switch {
 	case platforms.Is(err, platforms.AboutLimit):

@@ -19,8 +19,10 @@ import (
 )
 
 const (
-	pollFor    = 25 * time.Second // the server caps it at 50
-	pollGrace  = 10 * time.Second // a poll that takes longer than both has stalled and is abandoned
+	pollFor = 25 * time.Second // the server caps it at 50
+	// A poll that takes longer than pollFor and pollGrace together has stalled,
+	// and is abandoned.
+	pollGrace  = 10 * time.Second
 	maxBody    = 1 << 20
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 15 * time.Second
@@ -160,7 +162,7 @@ func (r *receiver) fetch(ctx context.Context, offset int64) ([]json.RawMessage, 
 		if r.health.Connected() {
 			r.health.Warn("another program sets a webhook for this bot, and receives some of the clicks", rivalFor)
 		}
-		r.log.Warn("a webhook was set for this bot; removing it, as the config says polling")
+		r.log.Warn("a webhook was set for this bot; removing it, because the config selects polling")
 		return nil, errors.Join(r.client.call(callCtx, "deleteWebhook", tgbotapi.Params{}, nil), err)
 	}
 	return batch, err
@@ -175,8 +177,8 @@ const (
 	retryRecord = time.Second
 )
 
-// begin starts to handle an update. The messages of a person keep their order.
-// Polling continues in the meantime.
+// begin starts to handle an update. The messages from a person keep their
+// order. Polling continues in the meantime.
 func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.Work, raw json.RawMessage) {
 	u := r.inbound.read(raw)
 	u.ID = updateID(raw) // even if the update cannot be read
@@ -193,7 +195,7 @@ func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.
 				recorded = true
 				return then
 			}
-			r.log.Error("update not recorded; nod tries again", "error", err)
+			r.log.Error("update not recorded; retrying", "error", err)
 			if !bridge.Pause(ctx, retryRecord) { // Telegram hands it out again
 				return nil
 			}

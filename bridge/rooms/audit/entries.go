@@ -174,7 +174,7 @@ func (au *Entries) Seals(ctx context.Context) ([]string, error) {
 	if h.Trimmed != "" {
 		out = append(out, h.Trimmed)
 	}
-	var newer error // a missing seal is a sign of tampering
+	var newer error // not ignored, because a missing seal would look like tampering
 	all, err := sealDocs.List(ctx, au.db, ids, func(err error) {
 		if errors.As(err, new(*broker.NewerError)) {
 			newer = err
@@ -206,7 +206,7 @@ type NewSeal struct {
 func (au *Entries) PutSeal(ctx context.Context, s NewSeal) error {
 	_, err := headDocs.Update(ctx, au.db, headName, func(h *head, _ *broker.Doc) (broker.Change, error) {
 		if h.Sealed != s.After {
-			return broker.Change{}, bridge.Errorf(bridge.CodeConflict, "the audit log has another seal by now")
+			return broker.Change{}, bridge.Errorf(bridge.CodeConflict, "the audit log was sealed again in the meantime")
 		}
 		h.Sealed, h.Through = s.Token, s.Entry
 		put, err := sealDocs.Encode(broker.Doc{Key: sealDocs.Key(s.Entry), Fresh: true}, &s.Token)

@@ -122,7 +122,7 @@ func TestSourcesAndFaults(t *testing.T) {
 	for n := range 1_999 {
 		crowd = append(crowd, fmt.Sprintf("p%04d", n))
 	}
-	const found, again = "More people were asked: ", "Not found, nod looks again: @team ("
+	const found, again = "More people were asked: ", "Not found; nod will look again: @team ("
 	for _, x := range []struct {
 		fault  string
 		people []string

@@ -126,7 +126,7 @@ func (ps *Credentials) UsePasskey(ctx context.Context, c passkey.Credential) err
 		case !stored.Valid():
 			return more, errRevoked()
 		case !passkey.Grows(stored.Counter, c.Counter):
-			return more, bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey went back, so a copy of it may exist")
+			return more, bridge.Errorf(bridge.CodeForbidden, "passkey: the counter of this passkey decreased, so a copy of it may exist")
 		}
 		*stored = c
 		return more, nil

@@ -49,7 +49,7 @@ func enough(was, c config.Config) error {
 		return nil
 	}
 	return bridge.Errorf(bridge.CodeConflict, "the new config no longer has %s", strings.Join(gone, ", ")).
-		WithHint("write the whole file and reload again, or restart nod if you mean to remove that")
+		WithHint("write the whole file and reload again, or restart nod to remove them")
 }
 
 // compare returns the additions, the removals and the changes between two

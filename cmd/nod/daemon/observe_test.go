@@ -226,7 +226,7 @@ func TestReload(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := client.New(r.Daemons[0].URL, rig.OtherAgentToken, nil).List(r.Ctx, bridge.ListFilter{}); bridge.ErrorCode(err) != bridge.CodeUnauthenticated {
-		t.Errorf("an agent that is not in the config any more gets %v", err)
+		t.Errorf("an agent that is no longer in the config gets %v", err)
 	}
 	r.Press("bo", a.On("discord"), "Approve")
 	if rec := a.End(); rec.State != bridge.StateApproved {

@@ -1,6 +1,6 @@
 // Package hook is the command for the hooks of coding agents, which is part of
-// both nod and nod-hook. It asks people through the daemon, and knows neither
-// its store nor the platforms. Start reading at Command.
+// both nod and nod-hook. It asks people through the daemon, and does not use
+// its store or the platforms. Start reading at Command.
 package hook
 
 import (
@@ -109,8 +109,8 @@ Write the settings with: nod init ` + agent.Name + watchHelp(agent.Name),
 	cli.ChoiceVar(cmd.Flags(), &f.unanswered, "unanswered", "ask", "on timeout: ask at the agent's terminal, or deny", "ask", "deny")
 	cli.DurationVar(cmd.Flags(), &f.patience, "patience", 30*time.Second, "how long to retry while the daemon is unreachable")
 	cli.DurationVar(cmd.Flags(), &f.reportTime, "report-time", ReportTime, "how long a report may delay the agent")
-	cmd.Flags().StringVar(&f.gate, "gate", "", "calls of a gate that need a person, such as 'Bash(git push *)'")
-	cli.ChoiceVar(cmd.Flags(), &f.fail, "fail", "closed", "a gate without a daemon: closed (denies) or open", "closed", "open")
+	cmd.Flags().StringVar(&f.gate, "gate", "", "tool calls that need a person, such as 'Bash(git push *)'")
+	cli.ChoiceVar(cmd.Flags(), &f.fail, "fail", "closed", "if the daemon is unreachable, let a gate fail closed or open", "closed", "open")
 	if agent.Name == "claude" {
 		cmd.Flags().BoolVar(&f.report, "report", false, "with --watch, also report the event")
 		cmd.Flags().BoolVar(&f.watch, "watch", false, "deny calls of a stopped session, and pass on messages")

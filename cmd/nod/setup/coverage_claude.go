@@ -150,7 +150,7 @@ func (s *claudeSurvey) file(path string, h agentHooks) {
 		s.add("", bridge.FindingOK, path+" has no gates: Claude Code decides which calls need a person", "")
 	}
 	if !slices.ContainsFunc(h.Hooks["PostToolUse"], watches) {
-		s.add("", bridge.FindingWarning, path+" has no hook for messages: messages of people to a session do not reach Claude Code", "run nod init claude again")
+		s.add("", bridge.FindingWarning, path+" has no hook for messages: messages from people to a session do not reach Claude Code", "run nod init claude again")
 	}
 	if slices.ContainsFunc(h.Hooks["PostToolUse"], watches) && !h.wakes() {
 		s.add("", bridge.FindingWarning, path+" lacks a hook that wakes an idle session: a message may wait for the next prompt", "run nod init claude again")

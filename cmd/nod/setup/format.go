@@ -44,14 +44,14 @@ var (
 	copilotJSON = jsonFormat{entries: func(json.RawMessage) error { return nil }, fatal: never}
 )
 
-// complaint is a problem of a settings file. If the file is ignored, it has no
-// effect at all.
+// complaint is a problem with a settings file. If the file is ignored, it has
+// no effect at all.
 type complaint struct {
 	path, text string
 	ignored    bool
 }
 
-// check returns the problems of a file, worst first.
+// check returns the problems with a file, worst first.
 func (a agent) check(path string, raw []byte) []complaint {
 	var out []complaint
 	ignored := func(format string, args ...any) []complaint {
@@ -109,13 +109,13 @@ func (a agent) checkHooks(path string, raw []byte) []complaint {
 	}
 	var hooks map[string]json.RawMessage
 	if decode(file.Hooks, &hooks) != nil {
-		return []complaint{{path, "hooks: has to be an object", true}}
+		return []complaint{{path, "hooks: must be an object", true}}
 	}
 	var out []complaint
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		var entries []json.RawMessage
 		if decode(hooks[event], &entries) != nil {
-			out = append(out, complaint{path, "hooks." + event + ": has to be a list", a.json.fatal(event)})
+			out = append(out, complaint{path, "hooks." + event + ": must be a list", a.json.fatal(event)})
 		}
 		for n, e := range entries {
 			if err := a.json.entries(e); err != nil {
@@ -133,11 +133,11 @@ var handlerTypes = map[string]string{"command": "command", "http": "url", "promp
 func checkEntry(raw json.RawMessage) error {
 	var e map[string]json.RawMessage
 	if decode(raw, &e) != nil || e == nil {
-		return errors.New("has to be an object")
+		return errors.New("must be an object")
 	}
 	var text string
 	if m, ok := e["matcher"]; ok && (m[0] != '"' || decode(m, &text) != nil) {
-		return errors.New("matcher: has to be a string")
+		return errors.New("matcher: must be a string")
 	}
 	var handlers []map[string]json.RawMessage
 	if m := e["hooks"]; len(m) == 0 || m[0] != '[' || decode(m, &handlers) != nil {
@@ -176,7 +176,7 @@ func checkHandler(h map[string]json.RawMessage) error {
 		}},
 	} {
 		if v, ok := h[m.name]; ok && (string(v) == "null" || !m.ok(v)) {
-			return fmt.Errorf("%s: has to be %s", m.name, m.want)
+			return fmt.Errorf("%s: must be %s", m.name, m.want)
 		}
 	}
 	return nil

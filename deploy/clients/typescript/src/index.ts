@@ -199,7 +199,7 @@ export class Nod {
     return this.#items<Stop>({ operation: "resumeSession", path: [session], body: encode({ agent }) });
   }
 
-  /** Returns the late answers and the messages of people of a session, oldest first. */
+  /** Returns the late answers and the messages from people of a session, oldest first. */
   async messages(session: string, how: Reading = {}): Promise<Message[]> {
     const until = new Until(how.signal, how.deadline);
     const end = performance.now() + (how.wait ?? 0);

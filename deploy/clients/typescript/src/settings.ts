@@ -57,7 +57,7 @@ export interface Reading extends Waiting {
   reader?: string;
   lease?: string;
   continued?: boolean;
-  /** Whether to return only the messages of people that no reader has reserved, and to reserve none. */
+  /** Whether to return only the messages from people that no reader has reserved, and to reserve none. */
   peek?: boolean;
 }
 

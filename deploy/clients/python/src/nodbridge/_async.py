@@ -127,9 +127,9 @@ class AsyncNod(AsyncBase):
         self, session: str, *, wait: float = 0, reader: str = "", lease: Duration = "",
         continued: Optional[bool] = None, peek: Optional[bool] = None,
     ) -> List[Message]:
-        """Return the late answers and the messages of people of a session, oldest first.
+        """Return the late answers and the messages from people of a session, oldest first.
 
-        With peek, return only the messages of people that no reader has reserved, and reserve none.
+        With peek, return only the messages from people that no reader has reserved, and reserve none.
         """
         return await self._perform(self.core.messages(session, wait, reader, lease, continued, peek))
 
