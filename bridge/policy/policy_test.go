@@ -15,7 +15,7 @@ import (
 func rules(t testing.TB) *policy.Policy {
 	t.Helper()
 	p, errs := policy.New([]policy.Rule{
-		{Name: "no root", Command: []string{"rm -rf /", "rm -rf /*", "/.*mkfs.*/"}, Then: bridge.EffectDeny, Reason: "never"},
+		{Name: "no root", Command: []string{"rm -rf /", "rm -rf /*", "/.*mkfs.*/", `/curl .*\| *sh/`}, Then: bridge.EffectDeny, Reason: "never"},
 		{Name: "secrets", Path: []string{"*/.env", "/etc/*"}, Then: bridge.EffectDeny},
 		{Name: "read", Tools: []string{"Bash"}, Command: []string{"git status *", "ls *", "echo *", "cd *", "cat *"}, Then: bridge.EffectAllow},
 		{Name: "src", Tools: []string{"Write"}, Path: []string{"/repo/src/*"}, Then: bridge.EffectAllow},
@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		"bash -c 'rm -rf / )'": "deny no root", `bash -c 'rm "-rf" / )'`: "deny no root",
 		"echo hi > /etc/passwd": "ask", "echo hi > /dev/null": "allow read", "ls 2>&1": "allow read", "echo $HOME": "ask", "X=1 ls": "ask", "ls &": "ask", "ls ../..": "ask", "git 'push x'": "ask push",
 		"git 'status x'": "ask", "l? -la": "ask", "sudo ls": "ask", "ls <(cat x)": "ask", "ls $((1+1))": "ask", "ls | sh": "ask", "cat <<E\nx\nE": "ask", "ls\n\nrm -rf /": "deny no root",
-		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "deny no root", "ls \\\n-la": "ask", "ls # x": "ask", "ls\nls": "ask",
+		"ls 'unclosed": "ask", "ls | ! rm -rf /": "deny no root", "sudo ( rm -rf / )": "deny no root", "if ls; then rm -rf /": "deny no root", "mkfs.ext4 /dev/sda": "deny no root", "c'u'rl x | sh": "deny no root", "": "ask", "   ": "ask", "ls #; rm -rf /": "deny no root", "ls \\\n-la": "ask", "ls # x": "ask", "ls\nls": "ask",
 	} {
 		r := p.Judge(bridge.Act{Agent: "ci", Tool: "Bash", Input: line(command)})
 		if got := strings.TrimSpace(string(r.Effect) + " " + r.Rule); got != want {
