@@ -30,6 +30,11 @@ func TestExplosiveRules(t *testing.T) {
 	since := func(year, rule string) string {
 		return event("DTSTART:"+year+"0101T000000Z", "DTEND:"+year+"0101T010000Z", "RRULE:"+rule)
 	}
+	zone := func(n int, rule string) string {
+		return "BEGIN:VTIMEZONE\r\nTZID:x\r\n" + strings.Repeat("BEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nRRULE:"+rule+"\r\nEND:STANDARD\r\n", n) +
+			"END:VTIMEZONE\r\n" + event("DTSTART;TZID=x:20200101T000000", "DTEND;TZID=x:20200102T000000")
+	}
+	const never = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31"
 	for name, c := range map[string]struct {
 		events string
 		fails  bool
@@ -38,7 +43,7 @@ func TestExplosiveRules(t *testing.T) {
 		"secondly, never": {since("2020", "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=31"), true},
 		"minutely":        {since("1970", "FREQ=MINUTELY;INTERVAL=1"), true},
 		"hourly, never":   {since("1970", "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=31"), true},
-		"each second":     {since("1970", "FREQ=DAILY;BYHOUR="+list(24)+";BYMINUTE="+list(60)+";BYSECOND="+list(60)), true},
+		"half-hourly":     {since("1970", "FREQ=DAILY;BYHOUR="+list(24)+";BYMINUTE=0,30"), true},
 		"daily, never":    {since("1970", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=31"), true},
 		"monthly, never":  {strings.Repeat(since("1970", "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=31"), 50), false},
 		"yearly, never":   {since("1970", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31"), false},
@@ -49,6 +54,16 @@ func TestExplosiveRules(t *testing.T) {
 		"never, often":    {strings.Repeat(since("1970", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=31"), 200), true},
 		"large":           {strings.Repeat(event("DTSTART:20200101T000000Z", "DTEND:20200102T000000Z"), 20000), true},
 		"no end":          {event("DTSTART:20200101T000000Z", "DURATION:P999999999D"), false},
+		"far apart":       {since("1970", never+";INTERVAL=9223372036854775807"), true},
+		"long":            {since("1970", "FREQ=YEARLY;BYSETPOS=1"+strings.Repeat(",1", 500)), true},
+		"calendars":       {strings.Repeat(since("1970", never)+"END:VCALENDAR\r\nBEGIN:VCALENDAR\r\n", 201), true},
+		"folded":          {"X:y" + strings.Repeat("\n x", 1<<20/3-200) + "\r\n" + event("DTSTART:20200101T000000Z"), false},
+		"zone":            {zone(1, "FREQ=YEARLY"), false},
+		"zone, never":     {zone(20, never), false},
+		"zone, many":      {zone(201, never), true},
+		"zone, days":      {zone(1, "FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR="+list(24)), true},
+		"zone, seconds":   {zone(1, "FREQ=YEARLY;COUNT=2;BYSECOND="+list(60)), true},
+		"zone, far apart": {zone(1, never+";INTERVAL=9223372036854775807"), true},
 	} {
 		feed := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n" + c.events + "END:VCALENDAR\r\n"
 		all := oncall.New()

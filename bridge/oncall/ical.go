@@ -27,10 +27,12 @@ type ICal struct {
 
 // Limits of a calendar. A rotation repeats at most daily, in a few events.
 const (
-	maxCalendar  = 1 << 20 // in bytes
-	maxRepeating = 200
-	maxPerDay    = 24 // maximum number of occurrences of a rule
-	firstYear    = 1970
+	maxCalendar = 1 << 20 // in bytes
+	maxRules    = 200
+	maxRule     = 300 // in bytes
+	maxInterval = 1000
+	maxPerDay   = 24 // maximum number of occurrences of a rule
+	firstYear   = 1970
 )
 
 // OnCall implements Source. If one event cannot be read, the others still
@@ -47,14 +49,18 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 	if !ok {
 		return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar cannot be read")
 	}
+	rules := 0
+	for _, b := range calendars {
+		rules += b.count("RRULE")
+	}
+	if rules > maxRules {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has more than %d rules for repetitions", maxRules)
+	}
 	var out []Entry
 	var failed error
 	read := 0
 	for _, b := range calendars {
 		cal := newCalendar(b)
-		if cal.repeating > maxRepeating {
-			return nil, bridge.Errorf(bridge.CodeUnavailable, "the calendar has more than %d repeating events", maxRepeating)
-		}
 		for name, err := range cal.bad {
 			failed = err
 			if c.Skipped != nil {
@@ -86,13 +92,12 @@ func (c ICal) OnCall(ctx context.Context, at time.Time) ([]Entry, error) {
 
 // calendar holds the events of a VCALENDAR.
 type calendar struct {
-	zones     map[string]*time.Location // by name: the zones of the calendar, and IANA zones
-	zone      *time.Location            // zone of times without a zone
-	events    []*event
-	series    map[string]*event // events that replace no occurrence, by UID
-	moved     map[string]bool   // occurrences that other events replace, by UID and time
-	repeating int
-	bad       map[string]error // events that cannot be read, by name
+	zones  map[string]*time.Location // by name: the zones of the calendar, and IANA zones
+	zone   *time.Location            // zone of times without a zone
+	events []*event
+	series map[string]*event // events that replace no occurrence, by UID
+	moved  map[string]bool   // occurrences that other events replace, by UID and time
+	bad    map[string]error  // events that cannot be read, by name
 }
 
 func newCalendar(b *block) *calendar {
@@ -115,9 +120,6 @@ func newCalendar(b *block) *calendar {
 func (c *calendar) read(all []*block) {
 	var series, changes []*event
 	for _, v := range all {
-		if len(v.props["RRULE"]) > 0 {
-			c.repeating++
-		}
 		e, err := c.event(v)
 		if bad := cmp.Or(err, e.lost); bad != nil && (!e.cancelled || e.lost != nil) {
 			c.bad[e.name] = bad

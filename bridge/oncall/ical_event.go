@@ -267,24 +267,39 @@ func (c *calendar) setRule(e *event, v *block) error {
 	if len(all) == 0 || !e.replaces.IsZero() || e.lost != nil {
 		return nil
 	}
-	o, err := rrule.StrToROption(all[0].value)
+	if y := e.start.Year(); y < firstYear || y > 9000 {
+		return bridge.Errorf(bridge.CodeUnavailable, "the repeating event starts in the year %d", y)
+	}
+	var err error
+	e.rule, err = newRule(all[0].value, e.start, e.zone, e.allDay)
+	return err
+}
+
+// newRule returns a recurrence rule that starts at a wall time of a zone. All
+// rules of a calendar are read here, so the same limits apply to all of them.
+func newRule(text string, start time.Time, zone *time.Location, allDay bool) (*rrule.RRule, error) {
+	if len(text) > maxRule {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "a rule for repetitions is longer than %d bytes", maxRule)
+	}
+	o, err := rrule.StrToROption(text)
 	if err != nil {
-		return bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", all[0].value)
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", text)
 	}
-	if err := bounded(o, e.start); err != nil {
-		return err
+	if err := bounded(o); err != nil {
+		return nil, err
 	}
-	o.Dtstart = e.start
-	switch until := untilIn(all[0].value); {
+	o.Dtstart = start
+	switch until := untilIn(text); {
 	case strings.HasSuffix(until, "Z"):
-		o.Until = clock.Wall(o.Until.In(e.zone))
-	case len(until) == len("20060102") && !e.allDay:
+		o.Until = clock.Wall(o.Until.In(zone))
+	case len(until) == len("20060102") && !allDay:
 		o.Until = o.Until.Add(clock.Day - time.Second)
 	}
-	if e.rule, err = rrule.NewRRule(*o); err != nil {
-		return bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", all[0].value)
+	r, err := rrule.NewRRule(*o)
+	if err != nil {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "invalid rule %q", text)
 	}
-	return nil
+	return r, nil
 }
 
 func untilIn(rule string) string {
@@ -296,7 +311,7 @@ func untilIn(rule string) string {
 // bounded returns an error for rules that take long to expand. Expansion starts
 // at the first occurrence of a rule, and a rule that never matches is expanded
 // up to the year 9999.
-func bounded(rule *rrule.ROption, start time.Time) error {
+func bounded(rule *rrule.ROption) error {
 	perDay := max(1, len(rule.Byhour)) * max(1, len(rule.Byminute)) * max(1, len(rule.Bysecond))
 	switch {
 	case rule.Freq > rrule.DAILY:
@@ -305,8 +320,8 @@ func bounded(rule *rrule.ROption, start time.Time) error {
 		return bridge.Errorf(bridge.CodeUnavailable, "a daily or weekly event limited to days of a month or year is not supported")
 	case perDay > maxPerDay:
 		return bridge.Errorf(bridge.CodeUnavailable, "the event repeats more than %d times a day", maxPerDay)
-	case start.Year() < firstYear || start.Year() > 9000:
-		return bridge.Errorf(bridge.CodeUnavailable, "the repeating event starts in the year %d", start.Year())
+	case rule.Interval > maxInterval:
+		return bridge.Errorf(bridge.CodeUnavailable, "the interval %d of the event is longer than %d", rule.Interval, maxInterval)
 	}
 	return nil
 }

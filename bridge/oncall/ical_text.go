@@ -51,6 +51,15 @@ func (b *block) all(name string) []*block {
 	return out
 }
 
+// count returns the number of properties with a name in all components.
+func (b *block) count(name string) int {
+	n := len(b.props[name])
+	for _, p := range b.parts {
+		n += p.count(name)
+	}
+	return n
+}
+
 // parse returns the calendars in a text. It returns false if there are none, or
 // if the text ends early.
 func parse(text string) ([]*block, bool) {
@@ -81,18 +90,18 @@ func parse(text string) ([]*block, bool) {
 
 // unfolded returns the lines of a text, with continuation lines joined.
 func unfolded(text string) []string {
-	var out []string
+	var out strings.Builder
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		switch {
 		case line == "":
-		case (line[0] == ' ' || line[0] == '\t') && len(out) > 0:
-			out[len(out)-1] += line[1:]
+		case (line[0] == ' ' || line[0] == '\t') && out.Len() > 0:
+			out.WriteString(line[1:])
 		default:
-			out = append(out, line)
+			out.WriteString("\n" + line)
 		}
 	}
-	return out
+	return strings.Split(strings.TrimPrefix(out.String(), "\n"), "\n")
 }
 
 // property returns the name of a property in upper case, its parameters and its

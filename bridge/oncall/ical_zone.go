@@ -66,23 +66,20 @@ func changesOf(o *block) ([]change, bool) {
 		}
 	}
 	for _, p := range o.props["RRULE"] {
-		rule, err := rrule.StrToROption(p.value)
-		if err != nil || rule.Freq != rrule.YEARLY {
-			return nil, false
-		}
-		if start.Year() < firstYear && rule.Count == 0 { // Outlook starts in 1601
+		if start.Year() < firstYear && !strings.Contains(strings.ToUpper(p.value), "COUNT=") { // Outlook starts in 1601
 			start = start.AddDate(firstYear-start.Year(), 0, 0)
 			walls = nil
 		}
-		rule.Dtstart = start
-		if strings.HasSuffix(untilIn(p.value), "Z") {
-			rule.Until = rule.Until.Add(time.Duration(from) * time.Second)
-		}
-		r, err := rrule.NewRRule(*rule)
-		if err != nil {
+		r, err := newRule(p.value, start, time.FixedZone("", from), false)
+		if err != nil || r.OrigOptions.Freq != rrule.YEARLY {
 			return nil, false
 		}
-		walls = append(walls, r.Between(start, time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC), true)...)
+		next := r.Iterator()
+		for at, ok := next(); ok && at.Year() < lastYear; at, ok = next() {
+			if walls = append(walls, at); len(walls) > maxChanges {
+				return nil, false
+			}
+		}
 	}
 	var out []change
 	for _, wall := range walls {
