@@ -37,6 +37,7 @@ type Proxy struct {
 	conns   map[net.Conn]struct{}
 	refuse  bool
 	stalled bool // drops all data, while connections stay open
+	delay   time.Duration
 	noNews  bool // drops published messages
 	done    sync.WaitGroup
 	stopped bool
@@ -86,6 +87,9 @@ func (p *Proxy) Stall(on bool) {
 	}
 }
 
+// Slow delays each chunk of data.
+func (p *Proxy) Slow(d time.Duration) { p.set(func() { p.delay = d }) }
+
 // Silence drops only published messages: subscriptions look healthy but receive
 // nothing.
 func (p *Proxy) Silence(on bool) { p.set(func() { p.noNews = on }) }
@@ -132,10 +136,13 @@ func (p *Proxy) copy(to, from net.Conn) {
 			return
 		}
 		p.mu.Lock()
-		stalled := p.stalled || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n"))
+		stalled, delay := p.stalled || p.noNews && bytes.Contains(buf[:n], []byte("\r\nmessage\r\n")), p.delay
 		p.mu.Unlock()
 		if stalled {
 			continue
+		}
+		if delay > 0 {
+			<-time.After(delay)
 		}
 		if _, err := io.Copy(to, bytes.NewReader(buf[:n])); err != nil {
 			return
