@@ -50,7 +50,7 @@ func (c Code) HTTPStatus() int {
 // without it as an error from a proxy.
 const HeaderDaemon = "Nod-Daemon"
 
-// Known reports whether the code is one of nod's.
+// Known reports whether nod defines the code.
 func (c Code) Known() bool {
 	_, ok := codeTable[c]
 	return ok

@@ -200,7 +200,7 @@ func split(token string) (body, sum []byte, ok bool) {
 }
 
 // DecodeBase64 decodes unpadded base64url. It accepts only one encoding of the
-// same bytes. Package base64 would skip line ends and, without Strict, ignore
+// same bytes. Package base64 would skip line breaks and, without Strict, ignore
 // trailing bits.
 func DecodeBase64(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") {

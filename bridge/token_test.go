@@ -126,7 +126,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(k.Sign(bridge.Control{Interaction: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Action: 1}))
 	f.Add("")
 	signed := k.Sign(bridge.Control{Interaction: "0193b3c4-7d5e-7a10-8f00-2b6d0c9e4f03", Action: 2})
-	f.Add(signed[:9] + "\n" + signed[9:]) // base64 decoders skip line ends
+	f.Add(signed[:9] + "\n" + signed[9:]) // base64 decoders skip line breaks
 	f.Add(signed + "\r")
 	f.Fuzz(func(t *testing.T, token string) {
 		c, err := k.Verify(token)

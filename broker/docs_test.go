@@ -140,8 +140,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestRetry checks how often a change is retried whose documents others change, however
-// long an attempt takes.
+// TestRetry checks how often a change is retried if others change its
+// documents, however long an attempt takes.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

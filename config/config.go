@@ -218,7 +218,7 @@ func (c Config) place(path string) string {
 	return ""
 }
 
-// Size limits of a config file and of the file of a secret, in bytes.
+// Size limits of a config file and of a secret file, in bytes.
 const (
 	maxFile   = 4 << 20
 	maxSecret = 64 << 10

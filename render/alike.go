@@ -14,7 +14,7 @@ import (
 // points, and long gaps show their length.
 func exact(s string) string { return gaps(inky(s), "") }
 
-// exactName is exact for a name within a sentence, where a line end is shown as
+// exactName is exact for a name within a sentence, where a line break is shown as
 // a code point too.
 func exactName(s string) string { return exact(strings.ReplaceAll(s, "\n", codePoint('\n'))) }
 
@@ -22,12 +22,12 @@ func exactName(s string) string { return exact(strings.ReplaceAll(s, "\n", codeP
 func exactDiff(s string) string { return gaps(inky(s), "+- ") }
 
 // inky returns a text in which every character without ink is a code point,
-// except spaces, tabs and line ends.
+// except spaces, tabs and line breaks.
 func inky(s string) string { return Clean(strings.ReplaceAll(s, "\r", codePoint('\r'))) }
 
 func codePoint(r rune) string { return fmt.Sprintf("⟨U+%04X⟩", r) }
 
-// windows is the line end of files from Windows.
+// windows is the line ending of files from Windows.
 const windows = "\r\n"
 
 // unixLines replaces CR LF with LF, and reports whether every line of every

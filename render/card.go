@@ -29,7 +29,7 @@ type Card struct {
 	// Due is the line with the deadline. It is empty once the card is closed.
 	Due    []Span
 	Closed bool
-	asks   []Span // text of a form, without the words around it
+	asks   []Span // the agent's text on a form, without the text that nod adds
 	// Whole means that the body must be delivered in full.
 	Whole bool
 }

@@ -60,7 +60,7 @@ func Cut(s string, limit int, unit Unit) string {
 	return strings.TrimRight(b.String(), " \n\t") + "…"
 }
 
-// Split cuts s into pieces of at most limit units, at line ends if possible.
+// Split cuts s into pieces of at most limit units, at line breaks if possible.
 // The concatenation of the pieces is s.
 func Split(s string, limit int, unit Unit) []string {
 	var pieces []string

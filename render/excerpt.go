@@ -84,7 +84,7 @@ func cutBlock(b Block, limit int, size func([]Block) int, unit Unit) (Block, boo
 		around := size([]Block{{Kind: Code, Text: "x", Lang: b.Lang}}) - 1
 		b.Text = Cut(b.Text, limit-around-1, unit)
 		if n := strings.LastIndexByte(b.Text, '\n'); n > 0 {
-			b.Text = b.Text[:n] // cut at a line end, so that people can count the lines
+			b.Text = b.Text[:n] // cut at the end of a line, so that people can count the lines
 		}
 		return b, b.Text != ""
 	case Paragraph, Heading:

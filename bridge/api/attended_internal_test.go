@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestAttended checks that a session is checked once in an interval, however many
-// callers wait in it, that it is not checked once they have left, and that
-// nothing runs while nobody waits.
+// TestAttended checks that a session is checked once in an interval, however
+// many callers wait in it, that it is not checked once they have left, and that
+// nothing runs while no one waits.
 func TestAttended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -75,7 +75,7 @@ type eventStream struct {
 	p      Principal
 	filter bridge.EventFilter
 	follow bool
-	still  func() bool // see still
+	still  func() bool // returned by still
 }
 
 // run writes a batch and the events after its cursor until the stream ends.

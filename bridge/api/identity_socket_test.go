@@ -27,8 +27,8 @@ var frames = map[string]string{
 	"interaction": `{"type":"interaction_request","sessionId":"SESSION","caller":"AS","toolCallId":"ID","interactionType":"input","prompt":"CONTENT","inputSchema":{"type":"form","fields":[{"id":"a","type":"radio","label":"A","options":[{"value":"opt0","label":"A"},{"value":"opt1","label":"B"}]}]}}`,
 }
 
-// overSocket is the entry of a frame. Each call has a connection of its own, and
-// each request another answer.
+// overSocket is the entry of a frame. Each call has a connection of its own,
+// and each request gets a different answer.
 type overSocket struct {
 	caller
 	session, frame string

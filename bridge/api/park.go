@@ -44,7 +44,7 @@ type parked struct {
 	header       http.Header
 	here         context.Context // done when the caller disconnects
 	gone         context.CancelFunc
-	still        func() bool     // see still
+	still        func() bool     // returned by still
 	until        context.Context // done when here is done, and at the end of the wait
 	cancel       context.CancelFunc
 	done         chan struct{} // closed at the end, unless the call was parked
@@ -152,7 +152,7 @@ func (c *parked) park(w http.ResponseWriter, follows func() bool) bool {
 		return false
 	}
 	// A Shutdown of the server does not wait for a connection that was taken
-	// over, so the call must be counted before that.
+	// over, so the call must be counted before the takeover.
 	c.s.parked.Add(1)
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -52,7 +52,7 @@ func TestProtocolPages(t *testing.T) {
 	}
 }
 
-// told is a page that is being told.
+// told is one run of the exchange on a page.
 type told struct {
 	t           *testing.T
 	s           *server
@@ -138,8 +138,8 @@ func (x *told) fits(text, got string) {
 	}
 }
 
-// fit reports whether a message is the documented one, apart from IDs and times,
-// and keeps the IDs then.
+// fit reports whether a message is the documented one, apart from IDs and
+// times, and if so, keeps the IDs.
 func (x *told) fit(text, got string) bool {
 	x.t.Helper()
 	var want, have any

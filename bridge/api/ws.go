@@ -139,7 +139,7 @@ type wsConn struct {
 	ws    *websocket.Conn
 	id    string
 	slots chan struct{}
-	still func() bool // see still
+	still func() bool // returned by still
 	work  sync.WaitGroup
 
 	mu      sync.Mutex

@@ -84,7 +84,7 @@ func TestSignOut(t *testing.T) {
 	if status, _ := b.call(http.MethodPost, "/console/logout", nil); status < 500 || len(b.cookies()) == 0 {
 		t.Errorf("signing out without Redis: %d, %d cookies", status, len(b.cookies()))
 	}
-	for _, path := range []string{"/console/session", "/console/inbox"} { // no false word about the session
+	for _, path := range []string{"/console/session", "/console/inbox"} { // nothing false about the session
 		if status, body := b.call(http.MethodGet, path, nil); status != http.StatusServiceUnavailable {
 			t.Errorf("%s without Redis: %d %s", path, status, body)
 		}

@@ -149,8 +149,8 @@ func TestBadRequestsDelayNoOthers(t *testing.T) {
 	}
 }
 
-// TestExpiryTellsTheRest checks that a change that the database refuses does not hide
-// those that it stored together with it.
+// TestExpiryTellsTheRest checks that a change that the database refuses does
+// not hide the changes that were stored in the same call.
 func TestExpiryTellsTheRest(t *testing.T) {
 	t.Parallel()
 	onFaulty(t, func(t *testing.T, s *spoiled) {
@@ -185,8 +185,8 @@ func TestDeferralsWithoutMemory(t *testing.T) {
 	})
 }
 
-// TestEndLostBeforeDeadlineIsRemoved checks that a request keeps its deadline if a
-// failover drops its end after a sweep has read that.
+// TestEndLostBeforeDeadlineIsRemoved checks that a request keeps its deadline
+// if a failover drops its end after a sweep has read it.
 func TestEndLostBeforeDeadlineIsRemoved(t *testing.T) {
 	t.Parallel()
 	onFaulty(t, func(t *testing.T, s *spoiled) {

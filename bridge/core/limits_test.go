@@ -14,9 +14,10 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
-// TestMaxPending checks that no more requests of an agent are pending than may be, even
-// if many are opened at once, and that the limit refuses nothing else: neither repeats,
-// nor what no one has to answer, nor the next round of one of them.
+// TestMaxPending checks that the pending requests of an agent never exceed the
+// limit, even if many are opened at once, and that the limit refuses nothing
+// else: neither repeats, nor what no one has to answer, nor the next round of
+// one of them.
 func TestMaxPending(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, daemon opener) {

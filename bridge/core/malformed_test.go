@@ -19,8 +19,8 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
-// TestMalformed checks that one document which no one can read does not keep the
-// others from anything.
+// TestMalformed checks that one document which no one can read does not affect
+// the others.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"x", "9999999999999999", "00000000000000070001----------------------not JSON", "00000000000000079999----------------------{}", `00000000000000070001----------------------{"id":"01J0000000000000000000000"}`} {

@@ -46,9 +46,9 @@ func result(t *testing.T, done <-chan ended) ended {
 	return o
 }
 
-// TestAwaitThen checks that callers without a goroutine get the one response, however
-// they learn of it, and that they stop to wait when their context ends or the daemon
-// stops.
+// TestAwaitThen checks that callers without a goroutine get the one response,
+// however they learn of it, and that they stop waiting when their context ends
+// or the daemon stops.
 func TestAwaitThen(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, daemon opener) {
@@ -124,8 +124,9 @@ func (d deaf) Follow(ctx context.Context, _ string, _ func([]broker.Entry), lost
 	}
 }
 
-// TestReservations checks that a caller who is about to wait for what it opens takes no
-// room for longer: not after an opening that needs no wait, and not if it never waits.
+// TestReservations checks that the reservation of a caller that will wait for
+// its request ends: after an opening that needs no wait, and if the caller
+// never waits.
 func TestReservations(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {

@@ -90,7 +90,7 @@ type Directory struct {
 	o         Options
 	platforms map[string]bridge.Platform
 	names     []string            // names of the people, sorted
-	spelled   map[string][]string // people by their case-folded names in other sources; see call
+	spelled   map[string][]string // people by the keys that call builds from names in other sources
 
 	mu      sync.Mutex
 	kept    map[string]kept

@@ -22,8 +22,8 @@ func named() *directory.Directory {
 	})
 }
 
-// TestFind checks that a requester is recognized however an agent spells the name,
-// and that nobody else is.
+// TestFind checks that a requester is recognized however an agent spells the
+// name, and that no one else is.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	d := named()
@@ -52,7 +52,7 @@ func TestFindFails(t *testing.T) {
 }
 
 // TestEveryone checks whether the config names all members of a group, and what
-// people and platforms call it and them.
+// people and platforms call the group and its members.
 func TestEveryone(t *testing.T) {
 	t.Parallel()
 	d := directory.New(directory.Options{

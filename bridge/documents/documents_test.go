@@ -33,8 +33,8 @@ func TestDropConfirmed(t *testing.T) {
 	}
 }
 
-// TestNotes checks that the first value of a note stays until it is replaced or its
-// time is over, and that a lease has one holder.
+// TestNotes checks that the first value of a note stays until it is replaced or
+// it expires, and that a lease has one holder.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	stored.Bubble(t, func(t *testing.T, daemon stored.Opener) {

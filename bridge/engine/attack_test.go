@@ -105,7 +105,7 @@ func TestTermsEnd(t *testing.T) {
 }
 
 // TestReplyOfFormerTerms checks that a reply that does not state the terms it
-// read is one of the request as it was opened.
+// read counts as a reply to the request as it was opened.
 func TestReplyOfFormerTerms(t *testing.T) {
 	t.Parallel()
 	s := newSetup()

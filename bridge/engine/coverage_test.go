@@ -185,7 +185,7 @@ func TestAgentsThatRemember(t *testing.T) {
 }
 
 // TestCoverageIsVisible checks that the statement of a grant escapes every
-// character that cards do, and heaps of marks.
+// character that cards do, and stacks of combining marks.
 func TestCoverageIsVisible(t *testing.T) {
 	t.Parallel()
 	i := bridge.Interaction{

@@ -587,8 +587,8 @@ func (p punctual) Retry(ctx context.Context, j core.Job, d time.Duration, reason
 	return p.Store.Retry(ctx, j, d, reason)
 }
 
-// TestSlowResult checks that the result of a call of a platform that took all the time of
-// its job is stored: its message, or when to try again.
+// TestSlowResult checks that the result of a call of a platform that used all
+// the time of its job is stored: its message, or when to try again.
 func TestSlowResult(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {

@@ -104,7 +104,8 @@ func TestFollowUp(t *testing.T) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// TestMemory checks what a tool's own approvals remember, and for how long.
+// TestMemory checks what is remembered for a tool that keeps its own approvals,
+// and for how long.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
@@ -142,8 +143,8 @@ func TestMemory(t *testing.T) {
 	expect("a", "s", bridge.ScopeAlways)
 }
 
-// TestDecidedElsewhere checks that what its person decided at the agent's own
-// terminal is withdrawn, and nothing else.
+// TestDecidedElsewhere checks that a request that was decided at the agent's
+// terminal is withdrawn, and no other request.
 func TestDecidedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())

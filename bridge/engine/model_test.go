@@ -221,7 +221,7 @@ func (m *play) opened(rec bridge.Record, q wish) {
 	m.posted(a.id)
 }
 
-// read returns a record as it is believed.
+// read returns a record. A record that does not verify counts as undeliverable.
 func (m *play) read(a *asking) bridge.Record {
 	rec, err := m.engine.Get(m.t.Context(), a.id)
 	if err != nil && !a.tampered {

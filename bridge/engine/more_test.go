@@ -99,7 +99,7 @@ func TestMoreConfirm(t *testing.T) {
 	}
 }
 
-// TestMoreOfStrangers checks who can open the menu and decide in it: nobody who
+// TestMoreOfStrangers checks who can open the menu and decide in it: no one who
 // may not respond, and people who may only deny get only denials.
 func TestMoreOfStrangers(t *testing.T) {
 	t.Parallel()

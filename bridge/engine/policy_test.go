@@ -290,7 +290,7 @@ func TestOneAccountOneVote(t *testing.T) {
 	w.state(id, bridge.StatePending)
 }
 
-// TestRequesterMayDeny checks that naming somebody as the requester takes the
+// TestRequesterMayDeny checks that naming a person as the requester takes the
 // approval from them, and not the denial.
 func TestRequesterMayDeny(t *testing.T) {
 	t.Parallel()

@@ -28,8 +28,8 @@ func (w *world) taken(reader string, continued *bool) []bridge.Steering {
 	return all
 }
 
-// TestSteerReply checks that a reply of a responder reaches the agent once,
-// and that nobody else's does.
+// TestSteerReply checks that a reply of a responder reaches the agent once, and
+// that no one else's does.
 func TestSteerReply(t *testing.T) {
 	t.Parallel()
 	w := newGoverned(t)

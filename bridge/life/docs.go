@@ -307,7 +307,7 @@ func correlation(i *bridge.Interaction) string {
 	return data(c)
 }
 
-// CorrelationIDs are the IDs in the field x of an entry of the journal.
+// CorrelationIDs are the IDs in the field "x" of an entry of the journal.
 type CorrelationIDs struct {
 	ToolCall   string `json:"tc,omitempty"`
 	Turn       string `json:"tu,omitempty"`

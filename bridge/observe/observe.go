@@ -47,7 +47,7 @@ type Observer struct {
 	redisFail prometheus.Counter
 }
 
-// Buckets in seconds, for calls and for people.
+// Histogram buckets for the response times of calls and of people, in seconds.
 var (
 	calls  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 3, 5, 10, 20}
 	people = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600}

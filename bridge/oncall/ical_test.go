@@ -342,8 +342,8 @@ func TestICal(t *testing.T) {
 	}
 }
 
-// TestStaleChange checks that a change of an occurrence which its series does not have,
-// or has no more, puts no one on call, and that this is said.
+// TestStaleChange checks that a change of an occurrence which its series does
+// not have, or no longer has, puts no one on call, and that this is reported.
 func TestStaleChange(t *testing.T) {
 	t.Parallel()
 	series := "BEGIN:VEVENT\nUID:1\nSUMMARY:ana\nSEQUENCE:2\nDTSTART;VALUE=DATE:20240701\nDTEND;VALUE=DATE:20240708\nRRULE:FREQ=WEEKLY;UNTIL=20240720;INTERVAL=2;BYDAY=MO\nEND:VEVENT\n"

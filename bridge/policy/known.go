@@ -303,12 +303,14 @@ var passesOn = set("git cat head tail")
 // installed lists the directories of programs that a command line may name by path.
 var installed = append([]string{"/usr/local/bin", "/opt/homebrew/bin"}, trusted...)
 
-// theirs reports whether the programs in a directory are not the project's.
+// theirs reports whether a directory contains programs that do not belong to the
+// project.
 func (q *inquiry) theirs(dir string) bool {
 	return installedDir.MatchString(dir) || path.IsAbs(dir) && !below(dir, q.where, "")
 }
 
-// installedDir matches directories with programs that are not the project's.
+// installedDir matches directories with programs that do not belong to the
+// project.
 var installedDir = lazyregexp.New(`^/?$|^~|[\x01\x02]|(^|/)(usr|opt|s?bin|nix|snap|proc|sys|dev|node_modules|\.?venv|\.local|\.cargo|\.\.)(/|$)`)
 
 // names reports whether a text may contain the name of the target's program.

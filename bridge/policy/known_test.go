@@ -21,7 +21,7 @@ var knownHostile = []string{
 	"ls >& /srv/f", "ls >&/srv/f", "ls &>/srv/f", "ls &>>/srv/f", "ls > /srv/f", "ls >> /srv/f", "ls >| /srv/f", "ls <> /srv/f", "ls >/dev/null/../../srv/f", "ls >/dev/nullx", "ls > /dev/null x", "ls >/dev/null$(rm -rf /srv)", "ls 2>&1x", "ls 2>&1-", "ls 3>/dev/null", "ls >&2", "ls 1>&2", "ls < /srv/f", "ls >(rm -rf /srv)", "ls <(rm -rf /srv)", ">/srv/f ls", "ls>/srv/f", "ls >'/dev/null'", "ls {fd}>/dev/null", "echo {PATH}<&0", "echo {PATH}>&1", "exec >/srv/f",
 	// Assignments to special variables, and loops over them.
 	"for PATH in /tmp; do ls; done", "PATH=/tmp ls", "PATH=/tmp; ls", "LD_PRELOAD=/tmp/x ls", "a=b ls", "export PATH=/tmp", "read PATH; ls", "select PATH in /tmp; do ls; done", "IFS=x ls", "PATH+=:/tmp ls", "a[0]=1 ls", "x=~ ls", "env PATH=/tmp ls",
-	// Line continuations and line ends.
+	// Line continuations and line breaks.
 	"ls \\\r\nrm -rf /srv", "ls \\\nrm", "ls\nrm -rf /srv", "ls\rrm -rf /srv", "ls \\", "\"$\\\n(rm -rf /srv)\"", "echo \"$\\\n(rm -rf /srv)\"", "echo \"$\\\n{x:=$(rm)}\"", "echo \"`\\\nrm`\"", "l\\\ns", "ls\x00rm -rf /srv", "ls\vrm", "ls\frm", "ls\u0085rm -rf /srv", "ls\u2028rm -rf /srv", "ls\u00a0-la", "ls\u3000x",
 	// Here-documents.
 	"cat <<E\nx\nE", "cat <<E\n$(rm -rf /srv)\nE", "cat <<'E'\nx\nE\nrm -rf /srv", "cat <<E\n\\\nE\nrm -rf /srv", "cat <<E\nE\\\n\nrm -rf /srv\nE", "cat <<-E\nx\n\tE\nrm", "cat <<<$(rm -rf /srv)", "cat <<<x", "cat <<\\E\nx\nE", "cat <<E \\\nx\nE\nrm",

@@ -378,7 +378,7 @@ func fromAddress(f string) bool { return strings.Contains(f, "#") }
 // severalFiles are programs that take any number of files or addresses.
 var severalFiles = set("sed awk gawk curl")
 
-// theirDir matches directories with scripts that are not the project's.
+// theirDir matches directories with scripts that do not belong to the project.
 var theirDir = lazyregexp.New(`(^|/)(usr|opt|nix|snap|lib|node_modules)(/|$)`)
 
 // devices matches files that may stand for the input of a command.

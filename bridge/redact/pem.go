@@ -17,7 +17,7 @@ const (
 var (
 	keyBegin = lazyregexp.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 	keyEnd   = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	// keyBreak matches a line end in a key: a real one, or an escaped one, as
+	// keyBreak matches a line break in a key: a real one, or an escaped one, as
 	// in JSON.
 	keyBreak  = lazyregexp.New(`(?:\\+[rn]|[\r\n])+[ \t]*`)
 	keyHeader = lazyregexp.New(`^(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[A-F0-9]+|Version: [^\n\\'";|&<>()$` + "`" + `]*|Comment: "[^\n\\"]*")$`)

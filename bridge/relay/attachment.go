@@ -103,7 +103,8 @@ func (a *attachment) call(method string, params any, then func(Message) error) e
 	return a.send(a.ctx, Message{ID: json.RawMessage(id), Method: method, Params: raw})
 }
 
-// result decodes the result of a call that this version of nod needs.
+// result decodes the result of a call. If the call failed, nod does not support
+// this version of Codex.
 func (a *attachment) result(m Message, of string, v any) error {
 	if len(m.Error) > 0 {
 		return a.unsupported(of + ": " + failureText(m))

@@ -123,7 +123,7 @@ func (t *attendant) tell(session string, r bridge.SessionReport) {
 	r.At = time.Now()
 	select {
 	case t.reports <- reported{session, r}:
-	default: // the next report contains this too
+	default: // the next report contains this state too
 	}
 }
 

@@ -57,7 +57,8 @@ func TestCallDetails(t *testing.T) {
 	}
 }
 
-// TestFolders checks where the calls of a session run that do not say it.
+// TestFolders checks in which folder the calls of a session run that do not
+// name one.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

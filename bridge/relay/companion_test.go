@@ -296,8 +296,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestSkew checks that another version of Codex leads to an error, and not to a
-// wait without end.
+// TestSkew checks that another version of Codex leads to an error, and not to
+// an endless wait.
 func TestSkew(t *testing.T) {
 	t.Parallel()
 	const unknown = `{"id":%d,"error":{"code":-32600,"message":"Invalid request: unknown variant, expected one of a, b"}}`

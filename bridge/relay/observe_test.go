@@ -25,7 +25,7 @@ func (v *served) has(turns string) {
 	v.turns = turns
 }
 
-// was returns everything that was asked, apart from the state of threads.
+// was returns all requests, apart from the state of threads.
 func (v *served) was() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -192,7 +192,7 @@ func mutated(r *rand.Rand, n int) string {
 }
 
 // TestReadersAgree checks that the server's parser, whatever it does with
-// duplicate names, letter case, escapes and line ends, finds exactly the calls
+// duplicate names, letter case, escapes and line breaks, finds exactly the calls
 // that people approved and those that the administrator allows by name.
 func TestReadersAgree(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type own struct{ text string }
 
 func (o *own) UnmarshalJSON(b []byte) error { o.text = string(b); return nil }
 
-// checkedFirst is decode with a check of the whole text before.
+// checkedFirst checks the whole text, and then decodes it.
 func checkedFirst(l Limits, raw []byte, v any, known bool) error {
 	if err := l.Check(raw); err != nil {
 		return err

@@ -174,7 +174,7 @@ func (l Limits) limits() (depth, size int) {
 
 // Compact returns a value that Check accepts in the form in which nod forwards
 // it: without white space, with only the necessary escapes, and without
-// characters that some parsers treat as a line end. Fields keep their order and
+// characters that some parsers treat as a line break. Fields keep their order and
 // numbers their notation.
 func Compact(raw []byte) ([]byte, error) {
 	if err := Check(raw); err != nil {
@@ -197,7 +197,7 @@ func compact(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	// Some parsers treat U+0085 as a line end. In valid JSON, it occurs in
+	// Some parsers treat U+0085 as a line break. In valid JSON, it occurs in
 	// strings only.
 	return bytes.ReplaceAll(out, []byte("\u0085"), []byte(`\u0085`)), nil
 }

@@ -203,8 +203,8 @@ func TestWrongKinds(t *testing.T) {
 	}
 }
 
-// TestSorted checks the forms in which values are compared, and what happens to a
-// text that is no JSON.
+// TestSorted checks the forms in which values are compared, and what happens to
+// a text that is not JSON.
 func TestSorted(t *testing.T) {
 	t.Parallel()
 	const in = `{ "b": 1.0, "a": 1E2, "\u0063": "\u00e9" }`

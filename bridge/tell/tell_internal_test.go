@@ -23,7 +23,8 @@ func notifier() *Notifier {
 	return New(platforms, people.New(nil, s, nil), s, nil, slog.New(slog.DiscardHandler))
 }
 
-// TestSaid checks what a person who delegates reads of how the other one is told.
+// TestSaid checks what a person who delegates a request reads about how the
+// other person is notified.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{

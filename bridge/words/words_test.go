@@ -41,8 +41,8 @@ func TestShowsWhatRuns(t *testing.T) {
 	}
 }
 
-// TestUnread checks that a person whose right to answer is not known now reads what
-// nod cannot read, and whether a denial counts already.
+// TestUnread checks that a person whose right to answer is currently unknown
+// reads what nod cannot read, and whether a denial counts already.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	for _, denies := range []bool{false, true} {

@@ -68,7 +68,7 @@ type queue struct {
 	// guard is a key that each pipeline reads first on a Cluster; empty means none.
 	// Without it, go-redis sends a script to two nodes at once if it is redirected
 	// and the first command of its pipeline has to be tried again. Scripts have to
-	// be tried again while their keys move, but the read of a single key never.
+	// be tried again while their keys move. The read of a single key does not.
 	guard string
 	calls chan *call
 	slots chan struct{} // one element for each batch that is in flight

@@ -147,8 +147,8 @@ func (k keys) doc(d broker.Key) string {
 // index is a sorted set of names by time, in ms.
 func (k keys) index(name string) string { return k.in("x:" + name) }
 
-// jobs is a sorted set of the jobs by the time from which they can be claimed, in ms,
-// and states a hash of the states of those that were; see lua/job.lua. A queue is a list
+// jobs is a sorted set of the jobs by the time from which they can be claimed, in ms.
+// states is a hash of the states of the claimed jobs; see lua/job.lua. A queue is a list
 // of jobs.
 func (k keys) jobs() string { return k.in("jobs") }
 

@@ -74,7 +74,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestReadersAreNamed checks that each page says first for whom it is.
+// TestReadersAreNamed checks that each page begins with who it is for.
 func TestReadersAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, doc := range documents(t, "../..") {

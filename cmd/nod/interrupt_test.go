@@ -172,7 +172,7 @@ func TestInterruptedOffline(t *testing.T) {
 		_ = p.cmd.Wait() // how it ended is checked instead
 		close(ended)
 	}()
-	await.Until(t, "the signals end the command", func() bool { // nothing tells when it has received the first
+	await.Until(t, "the signals end the command", func() bool { // nothing shows when it has received the first
 		_ = p.cmd.Process.Signal(syscall.SIGINT) // it may have ended
 		select {
 		case <-ended:

@@ -147,8 +147,8 @@ func TestNotLinked(t *testing.T) {
 	}
 }
 
-// TestHookIsSmall checks that nod-hook links only what hooks need: what other
-// packages do at start, every tool call of an agent would pay for.
+// TestHookIsSmall checks that nod-hook links only what hooks need: every tool
+// call of an agent would pay for what other packages do at start.
 func TestHookIsSmall(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", "../nod-hook").Output()

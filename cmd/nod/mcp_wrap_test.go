@@ -184,7 +184,8 @@ func TestMCPWrapGrants(t *testing.T) {
 	}
 }
 
-// TestServerName checks that what two servers are started with has two names.
+// TestServerName checks that servers that are started with different commands
+// have different names.
 func TestServerName(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

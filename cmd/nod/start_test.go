@@ -19,7 +19,7 @@ import (
 )
 
 // maxStart is the memory that the packages of nod may allocate before main, in
-// bytes. What they allocate there, every hook of an agent pays for.
+// bytes. Every hook of an agent pays for these allocations.
 const maxStart = 300_000
 
 // TestStart checks how much memory the packages of nod allocate before main. The

@@ -47,7 +47,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reaction := e.in.handle(r.Context(), e.in.read(raw)).begin(r.Context())
-	if reaction.then != nil { // the next request must not wait for this
+	if reaction.then != nil { // the next request must not wait until then has returned
 		w.Header().Set("Connection", "close")
 	}
 	if err := respond(w, reaction.reply); err != nil {

@@ -50,7 +50,7 @@ func (s socket) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() { platforms.Recheck(ctx, &s.health, s.check) })
-	wg.Go(func() { s.self(ctx) }) // so that no reply has to wait for this
+	wg.Go(func() { s.self(ctx) }) // so that no reply has to wait for the query
 	s.work = platforms.NewWork(&wg)
 	refusals := 0
 	now, look := s.start(ctx, &wg, &s.health), time.NewTimer(lookEvery)

@@ -193,8 +193,8 @@ func (s *promptStore) done(ctx context.Context, prompt bridge.MessageRef, a awai
 }
 
 // retire removes the prompts for a card that no longer ask for anything: those
-// for interactions other than the open one, if any. Their notes stay, so that a
-// reply that is being delivered is told that it is late.
+// for interactions other than the open one, if any. Their notes stay, so that
+// the author of a late reply is told that it is late.
 func (s *promptStore) retire(ctx context.Context, card bridge.MessageRef, open bridge.ID) error {
 	for n := 0; s.notes != nil; n++ {
 		user, err := s.notes.Note(ctx, s.askedKey(card, n))

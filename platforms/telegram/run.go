@@ -232,7 +232,7 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 			return
 		}
-		if then != nil { // the next update must not wait for this
+		if then != nil { // the next update must not wait until then has returned
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("Content-Length", "0") // the response is complete at once

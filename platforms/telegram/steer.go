@@ -34,8 +34,8 @@ func (po *poster) noteSteering(
 	return note.ref(), err
 }
 
-// passOn passes a reply to a card that is not an answer to the sink, because
-// the sink knows whether the reply is for an agent. It returns the remaining
+// passOn handles a reply to a card that is not an answer. It passes the reply to
+// the sink, because the sink knows whether the reply is for an agent. It returns the remaining
 // work. After an error, the reply must be handled again.
 func (p *prompts) passOn(ctx context.Context, sink bridge.Sink, actor bridge.Actor, m message) (func(context.Context), error) {
 	listener, ok := sink.(bridge.Listener)

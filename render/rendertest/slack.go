@@ -166,7 +166,7 @@ func moment(unix int, exact bool, words string) string {
 }
 
 // slackRow reads a row of controls. The text that a screen reader adds to the
-// label of a button has a line of its own. No two buttons of a card may sound
+// label of a button has a line of its own. No two buttons on a card may sound
 // the same.
 func slackRow(p *page, row []*object) {
 	var shown []string

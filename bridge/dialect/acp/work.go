@@ -278,8 +278,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// prompt returns the words of the agent, without words that only repeat the
-// command.
+// prompt returns the agent's text, without parts that only repeat the command.
 func prompt(title, command, id string, texts []string) string {
 	var out []string
 	said := func(s string) bool {

@@ -21,7 +21,7 @@ const (
 	ApprovalResponse = "approval_response"
 )
 
-// Frame is a WebSocket message. In frames for front ends, the ID is nod's. For
+// Frame is a WebSocket message. In frames for front ends, the ID is one from nod. For
 // an ask, such a frame also contains the content block to store with the chat
 // message.
 type Frame struct {

@@ -87,7 +87,7 @@ func TestCheckOutput(t *testing.T) {
 	}
 }
 
-// TestAttended checks when someone is at the terminal whom Claude Code asks.
+// TestAttended checks when Claude Code asks a person at the terminal.
 func TestAttended(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {

@@ -181,7 +181,7 @@ func DecodeRequest(raw []byte) (bridge.Request, error) {
 		return bridge.Request{}, err
 	}
 	field := "type"
-	if in.InteractionType != "" || in.Type == TypeRequest { // in an event, the field type is the type of the message
+	if in.InteractionType != "" || in.Type == TypeRequest { // in an event, the field "type" is the type of the message
 		in.Type, field = in.InteractionType, "interactionType"
 	}
 	r, err := in.Bridge()

@@ -12,8 +12,8 @@ import (
 )
 
 // EventsKept returns the time for which events must be kept for their readers:
-// the maximum lifetime of an interaction, which is a timeout, an escalation and
-// a hold.
+// the retention period plus the maximum lifetime of an interaction, which is the
+// sum of a timeout, an escalation and a hold.
 func (au *Entries) EventsKept() time.Duration { return au.retention + 3*bridge.MaxTimeout }
 
 // Archive removes older events from the journal, and moves entries of the audit

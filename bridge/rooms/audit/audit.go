@@ -1,7 +1,7 @@
 // Package audit keeps the audit log: it seals, checks, archives, exports and
-// trims the entries that changes have written, and signs answers in the formats
-// of other systems. It creates no entries: the changes that store votes and
-// decisions contain theirs, and package journal creates the others. Start with
+// trims the entries of the log, and signs answers in the formats of other
+// systems. It creates no entries: the entries of votes and decisions are written
+// together with them, and package journal creates the others. Start with
 // [Log.Run].
 package audit
 

@@ -316,7 +316,7 @@ func (e *Room) snooze(ctx context.Context, a *engine.Click) (bridge.Verdict, err
 	if !waits {
 		err := engine.AmendNow(ctx, e.records, i.ID, func(r bridge.Record) life.Amendment {
 			next := life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
-			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // no other click at the same time did this
+			if due, waits = tell.Snoozed(r, m.Snoozer); !waits { // no other click has already set the reminder
 				due, next.Reminders, next.Delay = m.Due, []bridge.Reminder{m}, time.Until(m.Due)
 			}
 			return next

@@ -149,7 +149,7 @@ func TestLastSteps(t *testing.T) {
 	})
 }
 
-// TestStepsThatWait checks when a step is not done, or done later.
+// TestStepsThatWait checks when a step is skipped or postponed.
 func TestStepsThatWait(t *testing.T) {
 	t.Parallel()
 	remind := bridge.Step{Remind: true}

@@ -130,9 +130,9 @@ func (al *album) shot(path string) {
 	}
 }
 
-// apart writes each copy of a group into files of its own, for people who shall say what
-// they read: a picture as wide as a phone, and a text, both with a number and without a
-// caption. It returns the captions by number.
+// apart writes each copy of a group into files of its own, for people who are
+// asked what they read: a picture as wide as a phone, and a text, both with a
+// number and without a caption. It returns the captions by number.
 func (al *album) apart(dir, group string, next *int) (captions string) {
 	al.t.Helper()
 	for _, s := range rig.Services {

@@ -63,8 +63,8 @@ func inFront(t *testing.T) (*between, func(*config.Config)) {
 // address returns the URL of the console, at which passkeys work.
 func (b *between) address() string { return strings.Replace(b.URL, "127.0.0.1", "localhost", 1) }
 
-// inFrontOf starts a server between the browser and the daemon at a URL that is told
-// later.
+// inFrontOf starts a server between the browser and the daemon at a URL that is
+// set later.
 func inFrontOf(t *testing.T) (_ *between, to func(daemon string)) {
 	t.Helper()
 	b := &between{faults: map[string]fault{}}

@@ -35,9 +35,10 @@ type shot struct {
 	png   []byte
 }
 
-// TestPicturesOfConsole looks at every page of the console, in light and dark, on
-// a screen and on a phone. No page is wider than the screen, and axe finds no
-// barrier. With NOD_SCREENSHOTS, it keeps the pictures as sheets.
+// TestPicturesOfConsole looks at every page of the console, in light and dark,
+// on a screen and on a phone. No page is wider than the screen, and axe finds
+// no accessibility problem. With NOD_SCREENSHOTS, it keeps the pictures as
+// sheets.
 func TestPicturesOfConsole(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)

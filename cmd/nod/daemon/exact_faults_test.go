@@ -25,10 +25,10 @@ var deliveries = map[string][]string{
 
 // TestShownIsDecidedWithFaults checks that a long text is shown character for
 // character, each part once and in order, and the card below them, although a
-// delivery fails in the middle. At no moment, a card can be approved that does
-// not show all of it. On Telegram, which can neither repeat a call safely nor find
-// a message, a message whose answer was lost comes twice. With NOD_TEXTS, the texts
-// have 10 bytes to 160 kB.
+// delivery fails in the middle. At no moment can a card be approved that does
+// not show all of it. On Telegram, which can neither repeat a call safely nor
+// find a message, a message whose answer was lost comes twice. With NOD_TEXTS,
+// the texts have 10 bytes to 160 kB.
 func TestShownIsDecidedWithFaults(t *testing.T) {
 	t.Parallel()
 	for _, s := range rig.Services {

@@ -13,7 +13,7 @@ import (
 	"github.com/nodbridge/nod/platforms/platformtest/samples"
 )
 
-// over waits until an interaction is over, as nobody in particular.
+// over waits until an interaction is over, as no particular caller.
 func over(r *rig.Rig, id bridge.ID) bridge.Record {
 	r.T.Helper()
 	var rec bridge.Record

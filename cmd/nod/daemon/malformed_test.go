@@ -24,8 +24,8 @@ import (
 	"github.com/nodbridge/nod/platforms/telegram"
 )
 
-// spoil makes something malformed of what is well formed. Now and then it is
-// well formed anyway.
+// spoil makes well-formed input malformed. Occasionally, the result is still
+// well formed.
 func spoil(r *rand.Rand, well []byte) []byte {
 	b := bytes.Clone(well)
 	at := r.IntN(len(b) + 1)
@@ -174,7 +174,7 @@ func malformedFrames(r *rig.Rig, random *rand.Rand, n int) {
 				r.T.Errorf("the socket is not there: %v", err)
 				return
 			}
-			go func(c *websocket.Conn) { // what it says is not looked at
+			go func(c *websocket.Conn) { // the content of the frames is not checked
 				for {
 					if _, _, err := c.Read(ctx); err != nil {
 						return

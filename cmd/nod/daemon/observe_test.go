@@ -61,8 +61,8 @@ func sample(t testing.TB, metrics, name string) float64 {
 	return -1
 }
 
-// counts waits until the metrics are as they have to be: what has happened is
-// counted a moment later. It returns them all.
+// counts waits until the metrics have the expected values, because an event is
+// counted a moment later. It returns all metrics.
 func counts(r *rig.Rig, url, token string, want map[string]float64) string {
 	r.T.Helper()
 	var m, wrong string

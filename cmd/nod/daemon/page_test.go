@@ -25,8 +25,8 @@ func browser(t *testing.T) context.Context {
 	return newBrowser(t)
 }
 
-// newBrowser starts headless Chromium. Without one the test is left out: the page
-// is part of the sandbox, and CI has a browser.
+// newBrowser starts headless Chromium. Without one the test is skipped: the
+// page is part of the sandbox, and CI has a browser.
 func newBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""

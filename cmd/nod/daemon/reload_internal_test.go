@@ -32,7 +32,7 @@ redact: {patterns: ["INT-[0-9]+"]}
 metrics: {token: secret-0123456789metrics}
 `
 
-// TestCutFile checks that a config that was cut at a line end is not applied if
+// TestCutFile checks that a config that was cut at the end of a line is not applied if
 // it lacks a section, and that a partial loss of a section is reported.
 func TestCutFile(t *testing.T) {
 	t.Parallel()

@@ -139,7 +139,7 @@ func after(note string, r oncall.Rotation) (oncall.Rotation, error) {
 // Shift holds the current data of a schedule.
 type Shift struct {
 	bridge.Crew
-	Until   time.Time // end of the turn of a rotation; otherwise zero
+	Until   time.Time // end of the current turn; zero if the schedule is not a rotation
 	Skipped []string  // calendar events that cannot be read, with the reason
 }
 

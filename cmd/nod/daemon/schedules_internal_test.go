@@ -130,7 +130,8 @@ func quoted(t time.Time) string {
 	return string(raw)
 }
 
-// TestOnCallOnce checks that each schedule is read once, and what is known of it.
+// TestOnCallOnce checks that each schedule is read once, and what is reported
+// about it.
 func TestOnCallOnce(t *testing.T) {
 	t.Parallel()
 	read := map[string]int{}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestReceiptOfARecord changes every leaf of a record: the receipt that comes
-// with it proves it no more. What a receipt does not cover is listed.
+// with it no longer proves it. What a receipt does not cover is listed.
 func TestReceiptOfARecord(t *testing.T) {
 	t.Parallel()
 	x := rig.Intruded(t, route(func(r *config.Route) { r.Quorum = 2 }))

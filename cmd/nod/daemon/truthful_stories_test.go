@@ -281,7 +281,7 @@ func withdrawn(u *clicker) {
 	u.truthful(a)
 }
 
-// atTerminal settles requests where the agent runs.
+// atTerminal resolves requests where the agent runs.
 func atTerminal(u *clicker) {
 	for _, reason := range []string{bridge.ReasonAllowed, bridge.ReasonAnswered, bridge.ReasonDismissed} {
 		a := u.Ask(samples.Approval())

@@ -165,8 +165,8 @@ func (u *clicker) soon(check func() string) {
 	u.checks = append(u.checks, check)
 }
 
-// audit checks every card and every private message again, once no more is
-// going on.
+// audit checks every card and every private message again, once nothing else
+// happens.
 func (u *clicker) audit() {
 	u.T.Helper()
 	for _, step := range u.later {

@@ -116,8 +116,9 @@ func unseen(r *rig.Rig, t *testing.T, s string, a rig.Asked) {
 	}
 }
 
-// TestUnseenHeals refuses a yes while the card cannot be brought up to date,
-// and takes it once the card was. A denial is taken at any time.
+// TestUnseenHeals checks that an approval is refused while the card cannot be
+// brought up to date, and accepted once it is up to date. A denial is accepted
+// at any time.
 func TestUnseenHeals(t *testing.T) {
 	t.Parallel()
 	for s, method := range map[string]string{"slack": "chat.update", "telegram": "editMessageText"} {

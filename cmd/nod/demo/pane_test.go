@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox"
 )
 
-// TestPane checks what the page tells about the agent while it waits and
+// TestPane checks what the page says about the agent while it waits and
 // afterward.
 func TestPane(t *testing.T) {
 	t.Parallel()

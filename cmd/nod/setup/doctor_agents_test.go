@@ -12,8 +12,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// TestDoctorGates checks what the doctor says of the gates in the settings of
-// agents, for versions that know onFailure and versions that do not.
+// TestDoctorGates checks what the doctor says about the gates in the settings
+// of agents, for versions that know onFailure and versions that do not.
 func TestDoctorGates(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -9,7 +9,7 @@ import (
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 )
 
-// TestDoctorShifts checks what the doctor says of a schedule.
+// TestDoctorShifts checks what the doctor says about a schedule.
 func TestDoctorShifts(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)

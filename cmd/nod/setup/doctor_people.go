@@ -47,7 +47,7 @@ func (d *Doctor) examineResponders(c config.Config) {
 }
 
 // examineAsked finds people who cannot be told when an escalation step or a
-// delegation asks them. A card on any platform is enough for that.
+// delegation asks them. A card on any platform is enough to tell them.
 func (d *Doctor) examineAsked(c config.Config, route string, responders []string) {
 	asked := slices.Clone(c.Routes[route].HandOver)
 	for _, s := range c.Routes[route].Escalation {

@@ -61,9 +61,10 @@ func serving(t *testing.T, source string, people []string, status int) string {
 	return s.URL
 }
 
-// TestDoctorSources checks what the doctor says of each source of people and each way
-// in which it can fail, and that docs/access/escalation.md says the same.
-// TestSourcesAndFaults checks who may decide, who is told, and what the card says.
+// TestDoctorSources checks what the doctor says about each source of people and
+// each way in which it can fail, and that docs/access/escalation.md says the
+// same. TestSourcesAndFaults checks who may decide, who is told, and what the
+// card says.
 func TestDoctorSources(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile("../../../docs/access/escalation.md")
@@ -232,8 +233,8 @@ func TestDoctorApprovals(t *testing.T) {
 	}
 }
 
-// TestDoctorAsked checks that the doctor names people who are asked and whom no message
-// reaches: by steps, hand-overs, and the rotations of groups.
+// TestDoctorAsked checks that the doctor names people who are asked but not
+// reached by any message: by steps, hand-overs, and the rotations of groups.
 func TestDoctorAsked(t *testing.T) {
 	t.Parallel()
 	c := config.Config{

@@ -61,7 +61,8 @@ func redisTime(ctx context.Context, c redis.UniversalClient) float64 {
 	return b.redisInfo(ctx, "cpu", "used_cpu_sys") + b.redisInfo(ctx, "cpu", "used_cpu_user")
 }
 
-// costSince records the cost of n operations since from, until keepCost.
+// costSince calculates the cost of the n operations that ran after the reading
+// "from". keepCost then assigns the cost to a row.
 func (b *harness) costSince(ctx context.Context, from spent, operation string, n int) {
 	if b.costs == nil || n == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 const (
 	costly       = 100  // cycles
 	mostMallocs  = 4000 // about 2,850 are needed
-	mostScripts  = 5    // opening, settlement, delivery, and looking for jobs
+	mostScripts  = 5    // opening, resolution, delivery, and looking for jobs
 	mostReadings = 6    // of documents; about 5 are needed
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // TestInTime checks that a measurement is repeated with a later deadline if the
-// requests were not open by then, and not without end.
+// requests were not open by then, but not endlessly.
 func TestInTime(t *testing.T) {
 	t.Parallel()
 	var rooms []time.Duration

@@ -198,7 +198,7 @@ func (e *Emulator) withOptions(c raw.Object) raw.Object {
 	return c
 }
 
-// resolve adds the objects of chosen IDs to the field resolved of an
+// resolve adds the objects of chosen IDs to the field "resolved" of an
 // interaction.
 func (e *Emulator) resolve(resolved raw.Object, kind int, values []any) {
 	add := func(list, id string, data raw.Object) {

@@ -38,8 +38,8 @@ type call struct {
 	status  int        // of a result
 	channel *channel   // channel in the path of the route
 	message raw.Object // message in the path; nil if it is ephemeral
-	// Each of these reports whether the fault with its name applies. The name
-	// of the fault for spent is sessions.
+	// Each of these reports whether the fault with its name applies. The fault
+	// for spent has the name "sessions".
 	endpoint, spent, rival bool
 }
 

@@ -182,8 +182,8 @@ func all(rules ...rule) rule {
 	}
 }
 
-// unique is the rule for an array without duplicates, which compares texts or
-// the field key of objects. Path is the field of the item in the error.
+// unique is the rule for an array without duplicates. It compares texts, or the
+// field of objects that key names. Path is the field of the item in the error.
 func unique(key, path, code, message string) rule {
 	return func(c *checker, at string, v any) {
 		seen := map[string]bool{}

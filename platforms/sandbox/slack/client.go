@@ -290,8 +290,8 @@ func (e *Emulator) answered(m core.Account, v *view, body json.RawMessage) core.
 	return core.Reaction{OK: true, Modal: e.shown(m)}
 }
 
-// refuse shows errors at the inputs of a view. The client accepts no other
-// keys.
+// refuse shows errors next to the inputs of a view. The client shows a warning
+// instead if a key is not the block ID of an input.
 func (v *view) refuse(errs map[string]string) core.Reaction {
 	for id := range errs {
 		known := slices.ContainsFunc(raw.Objects(v.View, "blocks"), func(o raw.Object) bool {

@@ -87,7 +87,7 @@ func (e *Emulator) stop(m core.Account, a core.Action) (deed, error) {
 
 // send posts a message of a member to the channel, or to the thread of a
 // message. The bot receives it as an event, and as another event if it mentions
-// the bot. The value subtype is the subtype of the message. A message with
+// the bot. The value "subtype" is the subtype of the message. A message with
 // subtype file_share needs no text.
 func (e *Emulator) send(m core.Account, a core.Action) (deed, error) {
 	c := e.Chats[a.Channel]
