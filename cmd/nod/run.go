@@ -33,10 +33,10 @@ runs exactly the same argument list, and refuses an argument that is not valid
 UTF-8, because no card can show it. The command inherits stdin, stdout and
 stderr, and nod passes signals on to it.
 
-The card names a pipe or a file that the command reads from stdin, but not its
-content, and a policy rule allows the command only if the rule names stdin. A
-pipe or a file in which nothing is left counts as no stdin, as in most CI jobs:
-the command then reads the null device.
+The card names the terminal, pipe or file that the command reads from stdin, but
+not its content, and a policy rule allows the command only if the rule names
+stdin. A pipe or a file in which nothing is left counts as no stdin, as in most
+CI jobs: the command then reads the null device.
 
 If the command ran, the exit code is its own, or 128 plus the number of the
 signal that ended it. ` + runExitCodes + `
@@ -129,8 +129,8 @@ func runRequest(a *asking, prompt, path string, args []string, stdin string) (br
 	return r, nil
 }
 
-// readsFrom names the source of a command's standard input. It returns "" for a
-// terminal, where people type the input, and for the null device.
+// readsFrom names the source of a command's standard input. It returns "" for
+// the null device. A terminal has a name too: an agent can open one and type.
 func readsFrom(stdin io.Reader) string {
 	f, ok := stdin.(*os.File)
 	if !ok {
@@ -146,7 +146,9 @@ func readsFrom(stdin io.Reader) string {
 		return "a pipe"
 	case info.Mode()&fs.ModeSocket != 0:
 		return "a socket"
-	case terminal.Is(f), info.Mode()&fs.ModeDevice != 0 && os.SameFile(info, nullDevice()):
+	case terminal.Is(f):
+		return "a terminal"
+	case info.Mode()&fs.ModeDevice != 0 && os.SameFile(info, nullDevice()):
 		return ""
 	}
 	return "a device"

@@ -87,7 +87,7 @@ func TestRunStdin(t *testing.T) {
 		name string
 		in   *os.File
 		want string
-	}{{"null", open(os.DevNull), ""}, {"pipe", pipe, "a pipe"}, {"file", open(path), "a file"}, {"device", open("/dev/zero"), "a device"}, {"closed", closed, ""}} {
+	}{{"null", open(os.DevNull), ""}, {"pipe", pipe, "a pipe"}, {"file", open(path), "a file"}, {"device", open("/dev/zero"), "a device"}, {"terminal", open("/dev/ptmx"), "a terminal"}, {"closed", closed, ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := readsFrom(c.in)
