@@ -19,12 +19,12 @@ func (r Rule) conditions() []condition {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Input)) {
-		names := strings.Split(name, ".")
+		names := field(strings.Split(name, "."))
 		out = append(out, condition{
 			key: "input." + name, of: ofInput, patterns: func(r *Rule) []string { return []string{r.Input[name]} },
 			exact:    func(in *input, _ part) ([]string, string) { return find(in.tree, names, false), "" },
 			readings: func(in *input, _ part) []string { return find(in.tree, names, true) },
-			fields:   func(l leaf) bool { return strings.HasPrefix(l.name+".", name+".") },
+			fields:   func(f field) bool { return len(f) >= len(names) && slices.Equal(f[:len(names)], names) },
 			covers:   name + " like ",
 		})
 	}

@@ -73,7 +73,7 @@ func isPathName(name string) bool {
 
 // file is a path in an input.
 type file struct {
-	name     string // name of the field
+	name     field
 	raw      string
 	where    string // location of the action
 	abs      string // absolute and clean; empty if unknown
@@ -82,9 +82,9 @@ type file struct {
 	location bool   // a working directory
 }
 
-// newFile parses the path in a field. The full name of the field includes the
-// names of the enclosing objects.
-func newFile(full, name, raw, where string) file {
+// newFile parses the path in a field.
+func newFile(full field, raw, where string) file {
+	name := full[len(full)-1]
 	f := file{name: full, raw: raw, where: where, location: locationNames[normal(name)]}
 	f.abs, f.bad = cleanPath(raw, where)
 	isWord := raw != "" && span(raw, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' }) == raw
@@ -162,18 +162,43 @@ func isURL(name, s string) bool {
 	return ok && named && rest != "" && urlNames[normal(name)]
 }
 
+// field is the name of a field, after the names of the enclosing objects. Items
+// of a list have the name of the list. The names are not joined to one text,
+// because a name can contain a dot.
+type field []string
+
+func (f field) String() string { return strings.Join(f, ".") }
+
+// inner returns the name of a field in an object.
+func (f field) inner(name string) field { return append(slices.Clip(f), name) }
+
+// top returns the name of a field that is not in another object. It returns ""
+// for other fields, and for a name with a dot, because a tool can read it as the
+// name of an inner field.
+func (f field) top() string {
+	if len(f) != 1 || strings.Contains(f[0], ".") {
+		return ""
+	}
+	return f[0]
+}
+
+// content reports whether a field contains text that a tool writes to files.
+func (f field) content() bool {
+	if len(f) == 2 && (f[0] == "edits" || f[0] == "diffs") {
+		f = f[1:]
+	}
+	return contentNames[normal(f.top())]
+}
+
 // leaf is a value of an input that is neither a command nor a path.
 type leaf struct {
-	name  string // such as env.name; the items of a list have the name of the list
+	name  field
 	value any
 }
 
 // harmless reports whether a leaf cannot affect a command.
 func (l leaf) harmless() bool {
-	name := normal(l.name)
-	if strings.Contains(l.name, ".") {
-		return false
-	}
+	name := normal(l.name.top())
 	switch v := l.value.(type) {
 	case string:
 		return harmlessTexts[name] || name == "shell" && isKnownShell(v)
@@ -183,16 +208,6 @@ func (l leaf) harmless() bool {
 		return false
 	}
 	return isNumber(l.value) && harmlessNumbers[name]
-}
-
-// content reports whether a leaf is content that a tool writes to files.
-func (l leaf) content() bool {
-	for _, list := range []string{"edits.", "diffs."} {
-		if inner, ok := strings.CutPrefix(l.name, list); ok {
-			return contentNames[normal(inner)] && !strings.Contains(inner, ".")
-		}
-	}
-	return contentNames[normal(l.name)] && !strings.Contains(l.name, ".")
 }
 
 func isKnownShell(s string) bool {

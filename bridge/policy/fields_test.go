@@ -28,6 +28,8 @@ func fieldRules(t testing.TB) *Policy {
 		{Name: "edit", Command: []string{"view"}, Path: []string{"/repo/*"}, Then: bridge.EffectAllow},
 		{Name: "write", Tools: []string{"Write", "move"}, Path: []string{"/repo/src/*"}, Then: bridge.EffectAllow},
 		{Name: "stage", Input: map[string]string{"env.name": "staging", "count": "/[0-9]/"}, Then: bridge.EffectAllow},
+		{Name: "deploy", Tools: []string{"deploy"}, Input: map[string]string{"zone": "eu"}, Then: bridge.EffectAllow},
+		{Name: "database", Input: map[string]string{"user.db.name": "prod*"}, Then: bridge.EffectDeny},
 		{Name: "clock", Tools: []string{"clock", "Read"}, Then: bridge.EffectAllow},
 		{Name: "here", Command: []string{"make *"}, Where: []string{"/repo"}, Then: bridge.EffectAllow},
 	})
@@ -75,6 +77,11 @@ func TestFields(t *testing.T) {
 		{"clock", "", `{"uri":"https://example.com/a"}`, "allow"}, {"Write", "/repo", `{"path":"src/a","url":"https://example.com"}`, "ask"}, {"clock", "", `{"source":"en","target":"de"}`, "allow"}, {"clock", "", `{"zone":"UTC"}`, "allow"}, {"clock", "", ``, "allow"}, {"clock", "", `{}`, "allow"}, {"clock", "", `{"command":"date"}`, "ask"},
 		// Other fields.
 		{"x", "", `{"env":{"name":"staging"},"count":3}`, "allow"}, {"x", "", `{"env":{"name":"staging"},"count":3,"extra":1}`, "ask"}, {"x", "", `{"env":{"name":"staging","x":1},"count":3}`, "ask"}, {"x", "", `{"env":{"name":"staging"},"count":30}`, "ask"}, {"x", "", `{"env":{"name":"staging","NAME":"prod"},"count":3}`, "ask"}, {"x", "", `{"env":[{"name":"staging"},{"name":"prod"}],"count":3}`, "ask"}, {"x", "", `{"env":{"name":"staging"},"count":3,"path":"/x"}`, "ask"},
+		// Names with a dot.
+		{"deploy", "", `{"zone":"eu"}`, "allow"}, {"deploy", "", `{"zone":{"a":"eu"}}`, "ask"}, {"deploy", "", `{"zone":"eu","zone.b":"us"}`, "ask"}, {"deploy", "", `{"zone":"eu","zone.path":"/srv/x"}`, "ask"}, {"deploy", "", `{"zone":"eu","zone.a.b":["us"]}`, "ask"}, {"deploy", "", `{"zone":"eu","time.out":3}`, "ask"}, {"deploy", "", `{"zone":"eu","timeout":3}`, "allow"},
+		{"x", "", `{"env":{"name":"staging"},"count":3,"env.name":"prod"}`, "ask"}, {"x", "", `{"env":{"name":"staging"},"count":3,"count.x":3}`, "ask"}, {"x", "", `{"env.name":"staging","count":3}`, "ask"},
+		{"Write", "/repo", `{"path":"src/a","edits.content":"b"}`, "ask"}, {"Write", "/repo", `{"path":"src/a","edits":{"content":"b"}}`, "allow"}, {"clock", "", `{"metadata.author":"bo"}`, "allow"},
+		{"x", "", `{"user":{"db":{"name":"prod"}}}`, "deny"}, {"x", "", `{"user.db.name":"prod"}`, "deny"}, {"x", "", `{"user.db":{"name":"prod"}}`, "deny"}, {"x", "", `{"user":[{"DB.name":"prod"}]}`, "deny"}, {"x", "", `{"user.db.name":"test"}`, "ask"},
 	} {
 		if got := p.Judge(bridge.Act{Agent: "ci", Tool: c.tool, Where: c.where, Input: json.RawMessage(c.input)}); string(got.Effect) != c.want {
 			t.Errorf("%s in %q %s: %s %s, want %s", c.tool, c.where, c.input, got.Effect, got.Rule, c.want)

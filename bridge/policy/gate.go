@@ -177,7 +177,8 @@ func (g Gate) contacts(in *input) bool {
 	found := false
 	for _, l := range in.leaves {
 		s, _ := l.value.(string)
-		named := urlNames[normal(l.name[strings.LastIndexByte(l.name, '.')+1:])]
+		name := l.name.String()
+		named := urlNames[normal(name[strings.LastIndexByte(name, '.')+1:])]
 		u, err := url.Parse(strings.TrimSpace(s))
 		if err != nil || u.Host == "" {
 			if named {
@@ -215,10 +216,10 @@ func (g Gate) runs(in *input) bool {
 	other := otherShell(in.Tool) != ""
 	unknown := func(l leaf) bool { // the value is a variable, or input of the command
 		text, isText := l.value.(string)
-		other = other || l.name == "shell" && !bash[path.Base(text)]
+		other = other || l.name.top() == "shell" && !bash[path.Base(text)]
 		return isText && !l.harmless()
 	}
-	inner := func(f file) bool { return strings.Contains(f.name, ".") }
+	inner := func(f file) bool { return f.name.top() == "" }
 	return slices.ContainsFunc(in.leaves, unknown) || slices.ContainsFunc(in.files, inner) || slices.ContainsFunc(in.lines, func(l *line) bool {
 		return other && (!anyShell.MatchString(l.raw) || removes.MatchString(l.raw)) || p.target.mayRun(l.raw, in.Where)
 	})

@@ -166,14 +166,14 @@ func (c compiled) careful(p part, spelled []bool) string {
 // coversFields returns a reason unless the rule has a condition for every field
 // of the input, or no conditions on the input at all.
 func (c compiled) coversFields(in *input) string {
-	knows := func(l leaf) bool {
-		return slices.ContainsFunc(c.content, func(b bound) bool { return b.fields != nil && b.fields(l) })
+	knows := func(f field) bool {
+		return slices.ContainsFunc(c.content, func(b bound) bool { return b.fields != nil && b.fields(f) })
 	}
 	for _, f := range in.files {
 		switch location := f.location && len(in.lines) > 0; {
 		case f.bad != "" && !(f.weak && len(c.Path) == 0):
 			return fmt.Sprintf("the path %q %s", f.raw, f.bad)
-		case location && f.abs == in.Where, knows(leaf{name: f.name}):
+		case location && f.abs == in.Where, knows(f.name):
 		case location:
 			return fmt.Sprintf("%s differs from the location of the request", f.name)
 		case len(c.Path) == 0 && c.conditional():
@@ -181,7 +181,7 @@ func (c compiled) coversFields(in *input) string {
 		}
 	}
 	for _, l := range in.leaves {
-		if c.conditional() && !knows(l) && !l.harmless() {
+		if c.conditional() && !knows(l.name) && !l.harmless() {
 			return fmt.Sprintf("the rule has no condition for the field %q", l.name)
 		}
 	}
@@ -225,7 +225,9 @@ func (in *input) places(p part) []string {
 	return out
 }
 
-// find returns the values of a field as strings. It descends into lists.
+// find returns the values of a field as strings. It descends into lists. With
+// anyCase, it ignores the case and the separators of names: a field with the name
+// "env.name" then counts as the field name in env.
 func find(tree any, names []string, anyCase bool) []string {
 	if list, ok := tree.([]any); ok {
 		var out []string
@@ -238,8 +240,10 @@ func find(tree any, names []string, anyCase bool) []string {
 		fields, _ := tree.(map[string]any) // nil for other kinds of values
 		var out []string
 		for name, v := range fields {
-			if name == names[0] || anyCase && normal(name) == normal(names[0]) {
-				out = append(out, find(v, names[1:], anyCase)...)
+			for n := range names {
+				if n == 0 && name == names[0] || anyCase && normal(name) == normal(strings.Join(names[:n+1], "")) {
+					out = append(out, find(v, names[n+1:], anyCase)...)
+				}
 			}
 		}
 		return out

@@ -43,7 +43,7 @@ func read(a bridge.Act) *input {
 	}
 	switch v := in.tree.(type) {
 	case map[string]any:
-		in.object("", v, 0)
+		in.object(nil, v, 0)
 	case nil:
 	default:
 		in.doubt("the input is not an object")
@@ -75,7 +75,7 @@ func (in *input) doubt(format string, args ...any) {
 }
 
 // object reads the fields of an object at any depth of the input.
-func (in *input) object(prefix string, fields map[string]any, depth int) {
+func (in *input) object(outer field, fields map[string]any, depth int) {
 	if depth > maxDepth {
 		in.doubt("the input is nested too deeply")
 		return
@@ -95,7 +95,7 @@ func (in *input) object(prefix string, fields map[string]any, depth int) {
 	skip := in.started(fields, names)
 	args, hasArgs := in.arguments(fields, names, skip)
 	for _, name := range names {
-		v, full := fields[name], prefix+name
+		v, full := fields[name], outer.inner(name)
 		switch {
 		case skip[name]:
 		case commandNames[normal(name)]:
@@ -105,7 +105,7 @@ func (in *input) object(prefix string, fields map[string]any, depth int) {
 			in.command(name, v, nil)
 		case hasArgs && argsNames[normal(name)]:
 		case isPathName(name):
-			in.path(full, name, v, depth)
+			in.path(full, v, depth)
 		default:
 			in.value(full, v, depth)
 		}
@@ -211,7 +211,7 @@ func (in *input) command(name string, v any, args []string) {
 	words, ok := texts(v)
 	if !ok || len(words) == 0 {
 		in.doubt("the field %q is neither a string nor a list of strings", name)
-		in.value(name, v, 0)
+		in.value(field{name}, v, 0)
 		return
 	}
 	if args != nil {
@@ -238,14 +238,15 @@ func (in *input) words(words []string) {
 }
 
 // path reads a field with one or more paths.
-func (in *input) path(full, name string, v any, depth int) {
+func (in *input) path(full field, v any, depth int) {
+	name := full[len(full)-1]
 	switch v := v.(type) {
 	case string:
 		if isURL(name, v) {
 			in.leaves = append(in.leaves, leaf{full, v})
 			return
 		}
-		in.files = append(in.files, newFile(full, name, v, in.Where))
+		in.files = append(in.files, newFile(full, v, in.Where))
 	case []any:
 		if len(v) == 0 {
 			in.leaves = append(in.leaves, leaf{full, v})
@@ -255,10 +256,10 @@ func (in *input) path(full, name string, v any, depth int) {
 				in.doubt("the field %q is a list of lists", full)
 			}
 			if fields, ok := item.(map[string]any); ok {
-				in.object(full+".", fields, depth+1)
+				in.object(full, fields, depth+1)
 				continue
 			}
-			in.path(full, name, item, depth)
+			in.path(full, item, depth)
 		}
 	default:
 		if !weakNames[normal(name)] {
@@ -269,13 +270,13 @@ func (in *input) path(full, name string, v any, depth int) {
 }
 
 // value reads a field that is neither a command nor a path.
-func (in *input) value(full string, v any, depth int) {
+func (in *input) value(full field, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			in.leaves = append(in.leaves, leaf{full, v})
 		}
-		in.object(full+".", v, depth+1)
+		in.object(full, v, depth+1)
 	case []any:
 		if depth > maxDepth {
 			in.doubt("the input is nested too deeply")

@@ -139,7 +139,7 @@ type condition struct {
 	readings  func(in *input, p part) []string
 	sensitive bool // ask and deny rules compare the case as well
 	// fields reports whether the condition is about a field of the input.
-	fields func(leaf) bool
+	fields func(field) bool
 	covers string // start of the text of a grant by the rule, before the patterns
 }
 
@@ -160,7 +160,7 @@ var conditions = []condition{
 		exact: (*input).location, readings: (*input).places,
 	},
 	{
-		key: "path", of: ofInput, patterns: func(r *Rule) []string { return r.Path }, fields: leaf.content,
+		key: "path", of: ofInput, patterns: func(r *Rule) []string { return r.Path }, fields: field.content,
 		exact: (*input).paths, readings: (*input).pathReadings,
 	},
 }
