@@ -189,6 +189,25 @@ func TestGuardedCards(t *testing.T) {
 	}
 }
 
+// TestVoteIsKept checks that a vote that does not decide is as safe as a decision.
+func TestVoteIsKept(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{
+		ID: "01J0000000000000000000000", Agent: "ci", Digest: "d", Ask: bridge.Ask{Kind: bridge.KindApproval, Approval: &bridge.Approval{Tool: "bash"}},
+		Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)},
+	}
+	i.Quorum = 2
+	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now.Add(time.Second), retention)
+	vote := bridge.Vote{Actor: bridge.Actor{Platform: "chat", User: "U"}, State: bridge.StateApproved}
+	if v := turn.Vote(life.Ballot{ID: i.ID, Nonce: "n", Vote: vote, Response: bridge.Response{State: vote.State}}); v != life.Done {
+		t.Fatalf("the verdict is %v", v)
+	}
+	if c, err := turn.Change(); err != nil || !c.Urgent || !c.Replicated {
+		t.Errorf("urgent: %v, replicated: %v (%v)", c.Urgent, c.Replicated, err)
+	}
+}
+
 // TestAwaited checks that a resolution with Awaited, which takes effect only while
 // the agent waits, does not close a deferred interaction, not even one that is
 // deferred in the same turn.

@@ -305,10 +305,14 @@ func (w *world) check(id bridge.ID, was, is *life.Docs, c broker.Change, done br
 		w.Fatalf("%s does not verify: %s", id, is.Problem)
 	}
 	end, ended := w.ends[id]
-	decisions := 0
+	decisions, votes := 0, 0
 	for _, e := range c.Journal {
-		if e.Get("i") == string(id) && e.Get("t") == string(bridge.EventResponse) {
+		switch {
+		case e.Get("i") != string(id):
+		case e.Get("t") == string(bridge.EventResponse):
 			decisions++
+		case e.Get("t") == string(bridge.EventVoted):
+			votes++
 		}
 	}
 	switch {
@@ -332,8 +336,8 @@ func (w *world) check(id bridge.ID, was, is *life.Docs, c broker.Change, done br
 			w.Fatalf("%s is pending after %d decisions", id, decisions)
 		}
 	}
-	if was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline) && (!c.Urgent || !c.Replicated) {
-		w.Fatalf("%s is deferred, but not like a decision: urgent %v, kept %v", id, c.Urgent, c.Replicated)
+	if deferred := was.ID != "" && !is.Life.Deadline.Equal(was.Life.Deadline); (deferred || votes > 0) && (!c.Urgent || !c.Replicated) {
+		w.Fatalf("%s is deferred: %v, and has %d new votes, but not like a decision: urgent %v, kept %v", id, deferred, votes, c.Urgent, c.Replicated)
 	}
 	w.checkIndexes(id, is)
 	for n, v := range is.Life.Votes {
@@ -376,7 +380,8 @@ func (w *world) checkIndexes(id bridge.ID, is *life.Docs) {
 }
 
 // checkShown checks that people see what has changed: there is an entry in the journal
-// or another revision, and an edit of each message for a revision.
+// or another revision, always a revision for what a message shows of a pending request,
+// and an edit of each message for a revision.
 func (w *world) checkShown(id bridge.ID, was, is *life.Docs, c broker.Change) {
 	noted := false
 	for _, e := range c.Journal {
@@ -389,7 +394,8 @@ func (w *world) checkShown(id bridge.ID, was, is *life.Docs, c broker.Change) {
 		l, o := is.Life, was.Life
 		same := cmp.Equal([]any{l.State, l.Response, l.Votes, l.Queued, l.Deadline, l.Completion, l.Joined, l.Amendments, l.Delivered, l.Failures, is.Body},
 			[]any{o.State, o.Response, o.Votes, o.Queued, o.Deadline, o.Completion, o.Joined, o.Amendments, o.Delivered, o.Failures, was.Body})
-		if !same && !noted {
+		drawn := cmp.Equal([]any{l.Votes, l.Queued, l.Completion, l.Joined, l.Amendments}, []any{o.Votes, o.Queued, o.Completion, o.Joined, o.Amendments})
+		if !same && !noted || !drawn {
 			w.Fatalf("%s changes without an entry or another revision: %s", id, cmp.Diff(o, l))
 		}
 		return

@@ -6,7 +6,7 @@ import (
 
 // follow makes a new interaction the next round of the previous one.
 func (out *Opened) follow(o *Opening, t *Turn) {
-	if o.Previous == nil || o.Interaction.Previous == "" {
+	if o.Previous == nil {
 		return
 	}
 	prev := o.Previous.Begin(t.now, t.retention)
@@ -24,9 +24,7 @@ func (out *Opened) follow(o *Opening, t *Turn) {
 		}
 	}
 	if prev.pending() {
-		superseded := o.Superseded
-		superseded.State = bridge.StateSuperseded
-		prev.resolve(superseded, t.now, "reprompt")
+		prev.resolve(o.Superseded, t.now, "reprompt")
 	} else if o.Interaction.Root == "" {
 		prev.bump() // the messages of the previous round show that a follow-up exists
 	}
