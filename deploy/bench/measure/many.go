@@ -24,7 +24,7 @@ var manyRows = []row{
 	{"memory per caller, of the process and Redis, without payload", "KiB", limited, 1, true},
 	{"process memory per caller", "KiB", "both together", 0, true},
 	{"Redis memory per request, without payload", "KiB", "both together", 0, true},
-	{"settle to caller unblocked at 1000/s, p99", "µs", limited, 1, true},
+	{"resolve to caller unblocked at 1000/s, p99", "µs", limited, 1, true},
 	{"cores used by Redis while they wait", "", limited, 1, true},
 	{"cores used by the daemon while they wait", "", limited, 1, true},
 	{"additional start time with many pending", "s", limited, 1, true},

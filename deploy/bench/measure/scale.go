@@ -32,7 +32,7 @@ const scaleForm = "%-13s %8s %9s %9s %9s %9s  %s\n"
 
 // ScaleHead prints the head of the table.
 func ScaleHead(w io.Writer) {
-	fmt.Fprintf(w, scaleForm, "redis", "daemons", "pending", "cycles/s", "µs nod", "µs redis", "settle to unblocked, p50")
+	fmt.Fprintf(w, scaleForm, "redis", "daemons", "pending", "cycles/s", "µs nod", "µs redis", "resolve to unblocked, p50")
 }
 
 // Print writes a line of the table.

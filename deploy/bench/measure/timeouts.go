@@ -17,7 +17,7 @@ import (
 var timeoutRows = []row{
 	{"delay of timeouts at 1000/s, p99", "ms", limited, 1, true},
 	{"time to process many simultaneous timeouts", "s", limited, 1, true},
-	{"other calls during them: open, settle or unblock, p99", "ms", limited, 1, true},
+	{"other calls during them: open, resolve or unblock, p99", "ms", limited, 1, true},
 }
 
 const (
