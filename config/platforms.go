@@ -82,7 +82,7 @@ func (c Config) checkPlatforms(bad func(path, format string, args ...any)) {
 			switch {
 			case v.Field(n).IsZero():
 			case !hasToken(s):
-				bad(k.Name+"."+key, "not used without %s.%s; set that as well, or remove it", k.Name, token)
+				bad(k.Name+"."+key, "not used without %s.%s; set both or neither", k.Name, token)
 			case key == k.Replaced && c.Sandbox != "":
 				bad(k.Name+"."+key, "not used, because sandbox replaces it; remove one of them")
 			}

@@ -315,7 +315,7 @@ func (r *reader) secret(n *yaml.Node, path, row string) {
 	blank := func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) && !limitOf(row).spaces }
 	for part := range strings.SplitSeq(value, ",") {
 		if strings.ContainsFunc(strings.TrimSpace(part), blank) {
-			r.bad(n, path, "the secret has a space or a line break inside; is it complete, and only one?")
+			r.bad(n, path, "the secret contains a space or a line break; check that it is one complete secret")
 			return
 		}
 	}

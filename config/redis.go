@@ -233,7 +233,7 @@ func (r Redis) checkTogether(bad func(path, format string, args ...any), s Serve
 	switch _, err := r.TLS.Config(); {
 	case r.TLS == RedisTLS{}:
 	case !s.TLS():
-		bad("redis.tls", "not used without TLS; begin redis.url with rediss://, or remove it")
+		bad("redis.tls", "not used without TLS; begin redis.url with rediss://, or remove redis.tls")
 	case err != nil:
 		path, text, _ := strings.Cut(err.Error(), ": ")
 		bad(path, "%s", text)

@@ -131,8 +131,8 @@ func TestSecretSources(t *testing.T) {
 			continue
 		}
 		for source, text := range map[string]string{
-			"{file: " + empty + "}": "is empty", "{file: " + blank + "}": "is empty", "{file: " + broken + "}": "line break inside", "{env: EMPTY}": "not set, or empty",
-			"{env: NONE}": "not set, or empty", "{env: BROKEN}": "line break inside", `"secret-0123\n456789"`: "line break inside", "{}": "empty",
+			"{file: " + empty + "}": "is empty", "{file: " + blank + "}": "is empty", "{file: " + broken + "}": "a space or a line break", "{env: EMPTY}": "not set, or empty",
+			"{env: NONE}": "not set, or empty", "{env: BROKEN}": "a space or a line break", `"secret-0123\n456789"`: "a space or a line break", "{}": "empty",
 			"{file: /dev/zero}": "not a regular file", "{file: " + dir + "}": "not a regular file", "{file: gone}": "no such file", "{env: GOOD, file: " + good + "}": "both set",
 		} {
 			_, err := Read(written(t, yamlOf(s.row, source)), []string{"EMPTY=", "BROKEN=secret-0123\n456789", "GOOD=x"})

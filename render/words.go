@@ -138,7 +138,7 @@ func Standing(r bridge.Record) string {
 		s = append(s, "More people were asked: "+Line(Few(asked))+".")
 	}
 	if len(untold) > 0 {
-		s = append(s, "⚠️ Not told: "+Line(Few(untold))+".")
+		s = append(s, "⚠️ Not notified: "+Line(Few(untold))+".")
 	}
 	var unfound []string
 	for _, u := range r.Interaction.Unfound {

@@ -44,7 +44,7 @@ func (c *Client) request(ctx context.Context, method, path string, header http.H
 			WithHint("set NOD_URL to a URL such as http://127.0.0.1:8787, without a user, a query and a fragment")
 	}
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "the token has a space or a line break inside").WithHint("set NOD_TOKEN to the whole token, and to nothing else")
+		return nil, bridge.Errorf(bridge.CodeInvalid, "the token contains a space or a line break").WithHint("set NOD_TOKEN to the whole token, and to nothing else")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if c.Trace != "" {

@@ -203,7 +203,7 @@ func (d *Desk) who(ctx context.Context, c bridge.Command) (string, error) {
 			lines[0] = "nod does not know your account " + account + ". " + reason
 		}
 		if d.linking {
-			lines[0] += " If nod knows another account of yours, click a button of a card: the reply has a code that links this account."
+			lines[0] += " If nod knows another account of yours, click a button on a card: the reply has a code that links this account."
 		}
 	}
 	if len(c.Channels) > 0 {

@@ -21,14 +21,15 @@ type Skim struct {
 
 	found map[string][]skimmed
 
-	depth, base      int  // number of open brackets, now and at the outermost object
-	text, escaped    bool // whether the position is in a string, and after its backslash
-	key              bool // the next string is a name
-	name             []byte
-	capture, reading bool // the value after the colon must be kept, and is being read
-	limit            int
-	value            []byte
-	long             bool
+	depth, base   int  // number of open brackets, now and at the outermost object
+	text, escaped bool // whether the position is in a string, and after its backslash
+	key           bool // the next string is a name
+	name          []byte
+	capture       bool // the value after the colon must be kept
+	reading       bool // this value is being read
+	limit         int
+	value         []byte
+	long          bool
 }
 
 // skimmed is the value of a member. Long means that raw is only its start.

@@ -81,7 +81,7 @@ func TestSnoozeAndHandOver(t *testing.T) {
 	}
 }
 
-// TestCommands checks what the words of a channel tell.
+// TestCommands checks the replies to commands in a channel.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
@@ -141,7 +141,7 @@ func TestLinking(t *testing.T) {
 	}
 	code, _, _ := strings.Cut(after, " ")
 	who, err := w.engine.Command(t.Context(), bridge.Command{Actor: c.Actor, Text: "who"})
-	if err != nil || !strings.Contains(who, "click a button of a card") {
+	if err != nil || !strings.Contains(who, "click a button on a card") {
 		t.Errorf("an unknown account reads %q, %v", who, err)
 	}
 	if said := w.say("ana", "link wrong"); !strings.Contains(said, "code not found") {

@@ -117,7 +117,7 @@ func (e *Engine) Use(s Seams) { *e.seams = s }
 // open calls the openers until one answers the request.
 func (s *Seams) open(ctx context.Context, d *Draft) error {
 	if len(s.Openers) == 0 {
-		return bridge.Errorf(bridge.CodeInternal, "nothing opens requests")
+		return bridge.Errorf(bridge.CodeInternal, "no room opens requests")
 	}
 	for _, o := range s.Openers {
 		if d.Response != nil && !o.Always {

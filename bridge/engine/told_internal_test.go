@@ -21,10 +21,10 @@ func twoChats(t *testing.T) (*office, *fake.Staff) {
 	return newOffice(t, func(o *Options) { o.Directory, o.Platforms = s, all }), s
 }
 
-// TestOpenedTells checks that a request that opens tells everyone who may answer it:
-// by the cards of its destinations, or by a card of their own. Its card says who has
-// such a card, and whom nothing tells. If no one is told, the first step is due at
-// once.
+// TestOpenedTells checks that a request that opens tells everyone who may
+// answer it: by the cards of its destinations, or by a card of their own. Its
+// card says who has such a card, and who is not notified. If no one is told,
+// the first step is due at once.
 func TestOpenedTells(t *testing.T) {
 	t.Parallel()
 	phones := func(n int) (all []bridge.Responder) {
@@ -55,8 +55,8 @@ func TestOpenedTells(t *testing.T) {
 			set:   func(s *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("dee")...) },
 			cards: "@P-dee", said: "Notified by a separate card: dee (Phone).", at: time.Hour,
 		},
-		"no account":        {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("eve")...) }, said: "⚠️ Not told: eve (no known chat account).", at: time.Hour},
-		"no one has any":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = only("eve") }, said: "⚠️ Not told: eve (no known chat account).", at: 0},
+		"no account":        {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = append(i.Responders, only("eve")...) }, said: "⚠️ Not notified: eve (no known chat account).", at: time.Hour},
+		"no one has any":    {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = only("eve") }, said: "⚠️ Not notified: eve (no known chat account).", at: 0},
 		"its platform down": {set: func(_ *fake.Staff, i *bridge.Interaction) { i.Responders = []bridge.Responder{dee} }, down: true, cards: "@P-dee", at: 0},
 		"the owner elsewhere": {set: func(_ *fake.Staff, i *bridge.Interaction) {
 			i.Responders, i.Requesters = append(i.Responders, dee), []string{"dee"}
@@ -68,7 +68,7 @@ func TestOpenedTells(t *testing.T) {
 					s.People[r.Person] = []bridge.Responder{r}
 				}
 			},
-			cards: "@P-00 @P-01 @P-02 @P-03 @P-04 @P-05 @P-06 @P-07 @P-08 @P-09", said: "⚠️ Not told: p10 (too many direct messages), p11 (too many direct messages).", at: time.Hour,
+			cards: "@P-00 @P-01 @P-02 @P-03 @P-04 @P-05 @P-06 @P-07 @P-08 @P-09", said: "⚠️ Not notified: p10 (too many direct messages), p11 (too many direct messages).", at: time.Hour,
 		},
 		"no room, because a step needs it": {
 			set: func(_ *fake.Staff, i *bridge.Interaction) {
@@ -77,7 +77,7 @@ func TestOpenedTells(t *testing.T) {
 					i.Steps[0].Destinations = append(i.Steps[0].Destinations, bridge.Destination{Platform: "chat", Channel: fmt.Sprint("S", n)})
 				}
 			},
-			said: "⚠️ Not told: dee (too many direct messages).", at: time.Hour,
+			said: "⚠️ Not notified: dee (too many direct messages).", at: time.Hour,
 		},
 		"on call elsewhere": {set: func(s *fake.Staff, i *bridge.Interaction) { s.Group, i.Groups = []string{"dee"}, []string{"oncall"} }, cards: "@P-dee", said: "dee (Phone).", at: time.Hour},
 		"no one on call": {
@@ -104,7 +104,7 @@ func TestOpenedTells(t *testing.T) {
 				i.Destinations = []bridge.Destination{{Platform: "phone", Channel: "P"}}
 				i.Responders = []bridge.Responder{dee}
 			},
-			said: "⚠️ Not told: @sre (no card of this request is on its platform).", at: time.Hour,
+			said: "⚠️ Not notified: @sre (no card of this request is on its platform).", at: time.Hour,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +157,9 @@ func TestOpenedTells(t *testing.T) {
 	}
 }
 
-// TestCardGivenUp checks that a card that was to tell people and cannot be posted is
-// said on the others, and that the next step runs at once if no one else was told.
+// TestCardGivenUp checks that a card that was to notify people and cannot be
+// posted is mentioned on the others, and that the next step runs at once if no
+// one else was told.
 func TestCardGivenUp(t *testing.T) {
 	t.Parallel()
 	here := bridge.Told{At: []int{0}}
@@ -194,7 +195,7 @@ func TestCardGivenUp(t *testing.T) {
 			t.Errorf("%s: step %d is due after %s; want step %d after %s", name, after.Step, o.store.Due, x.step, x.at)
 		}
 		tells := slices.ContainsFunc(x.told, func(t bridge.Told) bool { return t.Name == "dee" })
-		if got := render.Standing(after); tells != strings.Contains(got, "Not told: dee (dee has not started the bot)") || tells != (after.Amended > 0) {
+		if got := render.Standing(after); tells != strings.Contains(got, "Not notified: dee (dee has not started the bot)") || tells != (after.Amended > 0) {
 			t.Errorf("%s: the card says %q, after %d amendments", name, got, after.Amended)
 		}
 	}

@@ -39,7 +39,7 @@ var (
 	descDead     = prometheus.NewDesc("nod_dead_letters", "Dead letters that are kept.", nil, nil)
 	descWaiting  = prometheus.NewDesc("nod_waiting", "Callers waiting at this daemon.", nil, nil)
 	descPlatform = prometheus.NewDesc("nod_platform_state", "State of this daemon's connection to a platform: 1 for the current state.", []string{"platform", "state"}, nil)
-	descSince    = prometheus.NewDesc("nod_platform_state_since_timestamp_seconds", "Start of that state as Unix time.", []string{"platform"}, nil)
+	descSince    = prometheus.NewDesc("nod_platform_state_since_timestamp_seconds", "Start of the current state of the connection to a platform, as Unix time.", []string{"platform"}, nil)
 )
 
 // Watch adds metrics for pending work, for the health of the platforms, and for

@@ -81,7 +81,7 @@ func (k Keys) VerifyAt(a Assertion, at time.Time) error {
 		return err
 	}
 	if k.Keys[n].RevokedBy(at) {
-		return refuse("%s signed with a passkey that was revoked before", a.Statement.Person)
+		return refuse("%s signed with a passkey that had already been revoked", a.Statement.Person)
 	}
 	return k.Verify(a)
 }

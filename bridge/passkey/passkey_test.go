@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 		"counter back":         {func(a *passkeytest.Authenticator) { a.Counter, a.Step = 4, 0 }, "counter"},
 		"counter same":         {func(a *passkeytest.Authenticator) { a.Counter, a.Step = 5, 0 }, "counter"},
 		"backup":               {func(a *passkeytest.Authenticator) { a.Flags |= 0x10 }, "contradictory"},
-		"eligible":             {func(a *passkeytest.Authenticator) { a.Flags |= 0x08 }, "is synchronized"},
+		"eligible":             {func(a *passkeytest.Authenticator) { a.Flags |= 0x08 }, "backup eligibility"},
 		"other key": {func(a *passkeytest.Authenticator) {
 			id := a.ID
 			*a = *passkeytest.New(t, origin)

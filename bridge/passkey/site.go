@@ -145,7 +145,7 @@ func (s Site) Check(st Statement, creds []Credential, response []byte) (Assertio
 	}
 	switch {
 	case auth.flags().HasBackupEligible() != c.BackupEligible:
-		return Assertion{}, Credential{}, refuse("this passkey changed whether it is synchronized")
+		return Assertion{}, Credential{}, refuse("the backup eligibility of this passkey has changed since it was created")
 	case !Grows(c.Counter, auth.counter()):
 		return a, Credential{}, counterError()
 	}

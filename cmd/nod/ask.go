@@ -90,7 +90,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
 		Opened: func(rec bridge.Record) {
 			if rec.Repeated {
-				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; one of them gets an approval\n", rec.Interaction.ID)
+				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; only one of the calls gets an approval\n", rec.Interaction.ID)
 			}
 			done = showWaiting(ctx, cmd.ErrOrStderr(), rec)
 		},
@@ -219,7 +219,7 @@ func toldOn(rec bridge.Record, t bridge.Told) (on []string) {
 		}
 	}
 	if len(on) == 0 && why != "" {
-		on = []string{"not told: " + render.Line(why)}
+		on = []string{"not notified: " + render.Line(why)}
 	}
 	return on
 }

@@ -49,8 +49,8 @@ func proxyCodex() *cobra.Command {
 		Use:   "codex [-- codex app-server [ARG...]]",
 		Short: "Show Codex's prompts at its terminal or editor and in chat",
 		Long: `Attach to the app server that Codex runs, next to its terminal UI. A prompt is
-at the terminal and in chat at the same time, and the first answer counts. A
-card that the terminal settled says what was decided there.
+at the terminal and in chat at the same time, and the first answer counts. The
+card of a request that was answered at the terminal says what was decided there.
 
 Keep it running, for example as a service. It never starts or stops Codex, and
 it reconnects when Codex or the daemon restarts. Without it, and for prompts

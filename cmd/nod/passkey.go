@@ -39,7 +39,7 @@ this person, so send it to the person only, over a channel that you trust.`,
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), render.Line(in.URL))
-			fmt.Fprintf(cmd.ErrOrStderr(), "for %s only, once, until %s\n", render.Line(in.Person), in.Expires.UTC().Format(time.RFC3339))
+			fmt.Fprintf(cmd.ErrOrStderr(), "this link is for %s only, works once, and expires at %s\n", render.Line(in.Person), in.Expires.UTC().Format(time.RFC3339))
 			return nil
 		}),
 	}

@@ -43,7 +43,7 @@ export function challenge(statement) {
 export function verifyAssertion(a, passkeys, at) {
   const key = passkeys.keys.find((k) => k.credential === a.credential && k.person === a.statement.person);
   must(key, "no key of this person with this ID");
-  must(!key.revoked || !at || new Date(at) < new Date(key.revoked), "the key was revoked before");
+  must(!key.revoked || !at || new Date(at) < new Date(key.revoked), "the key had already been revoked");
   const client = bytes(a.client_data, "client_data");
   const auth = bytes(a.authenticator_data, "authenticator_data");
   const data = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(client));

@@ -26,7 +26,7 @@ const (
 )
 
 // welcome is the beginning of the reply to /start and /help.
-const welcome = "nod shows what AI agents ask people, as cards with buttons. To answer, click a button of the card, or reply to a " +
+const welcome = "nod shows what AI agents ask people, as cards with buttons. To answer, click a button on the card, or reply to a " +
 	"card that says so."
 
 // command is a text that addresses nod, with /nod or /nod@bot, or with one of

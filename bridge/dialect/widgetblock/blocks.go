@@ -52,7 +52,7 @@ func Blocks(text string) ([]Payload, error) {
 	shown := out[:0]
 	for k, p := range out {
 		if p.Around = around; len(around) > bridge.MaxPrompt-len(p.Message)-2 && around != "" {
-			wrong.add(numbers[k], bridge.Errorf(bridge.CodeInvalid, "the message has %d bytes around its widgets, which are too many", len(around)))
+			wrong.add(numbers[k], bridge.Errorf(bridge.CodeInvalid, "the message has too much text around its widgets: %d bytes", len(around)))
 			continue
 		}
 		shown = append(shown, p)

@@ -51,8 +51,8 @@ func TestEveryoneAskedIsTold(t *testing.T) {
 				}
 			},
 		},
-		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not told: eve (no known chat account).", at: 0},
-		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *fake.Staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not told: cy (requested this or owns the agent).", at: 0},
+		"no account":      {step: bridge.Step{Ask: []string{"eve"}}, said: "Not notified: eve (no known chat account).", at: 0},
+		"only the owner":  {step: bridge.Step{Ask: []string{"cy"}}, set: func(_ *fake.Staff, i *bridge.Interaction) { i.Requesters = []string{"cy"} }, said: "Not notified: cy (requested this or owns the agent).", at: 0},
 		"an empty group":  {step: bridge.Step{Ask: []string{"@oncall"}}, set: func(s *fake.Staff, _ *bridge.Interaction) { s.Group = nil }, said: "@oncall (no one is on call)", at: 0},
 		"another channel": {step: leads("L"), cards: "L @P-dee", said: "asked: dee, leads.", at: time.Hour},
 		"who is on call now": {
@@ -113,7 +113,7 @@ func TestNotTold(t *testing.T) {
 	r := o.climb(fake.Question("Ship it?"), bridge.Step{Ask: []string{"dee"}})
 	n := len(r.Interaction.Destinations) - 1
 	r.Failures = map[int]string{n: "phone: dee has not started the bot"}
-	if got := render.Standing(r); !strings.Contains(got, "Not told: dee (phone: dee has not started the bot)") {
+	if got := render.Standing(r); !strings.Contains(got, "Not notified: dee (phone: dee has not started the bot)") {
 		t.Errorf("the card says %q", got)
 	}
 	r.Failures, r.Messages[n] = nil, bridge.MessageRef{Channel: "@P-dee", Message: "2"}
@@ -132,9 +132,9 @@ func TestMentionGivenUp(t *testing.T) {
 		said string
 		at   time.Duration
 	}{
-		"a person":            {[]string{"cy"}, nil, "Not told: cy (the channel is archived).", 0},
-		"a group":             {[]string{"@sre"}, func(s *fake.Staff) { s.Group, s.Natives = nil, map[string]string{"sre": "S1"} }, "Not told: @sre (the channel is archived).", 0},
-		"one of two is told":  {[]string{"cy", "dee"}, nil, "Not told: cy (the channel is archived).", time.Hour},
+		"a person":            {[]string{"cy"}, nil, "Not notified: cy (the channel is archived).", 0},
+		"a group":             {[]string{"@sre"}, func(s *fake.Staff) { s.Group, s.Natives = nil, map[string]string{"sre": "S1"} }, "Not notified: @sre (the channel is archived).", 0},
+		"one of two is told":  {[]string{"cy", "dee"}, nil, "Not notified: cy (the channel is archived).", time.Hour},
 		"someone told before": {[]string{"dee"}, nil, "asked: dee.", time.Hour},
 	} {
 		o, s := twoChats(t)

@@ -118,7 +118,7 @@ func (ps *Room) tell(ctx context.Context, c passkey.Credential) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
 	accounts, err := ps.people.Accounts(ctx, c.Person)
-	text := "A passkey was added for you, which can sign approvals. If you did not add it, ask your nod administrator to revoke it at once."
+	text := "A passkey that can sign approvals was added for you. If you did not add it, ask your nod administrator to revoke it at once."
 	for _, a := range accounts {
 		if p, ok := ps.chats[a.Platform].(bridge.DirectMessenger); ok {
 			if err = p.Tell(ctx, a.User, text); err == nil {

@@ -79,7 +79,7 @@ func Covered(t dialect.Translation, a client.Answered) error {
 	case len(t.Exchanges) == 0:
 		return mistrustUnless(isAnswer(t.Answer, got))
 	case len(t.Exchanges) > 1:
-		return Mistrust(bridge.Errorf(bridge.CodeInternal, "one answer to %d requests", len(t.Exchanges)))
+		return Mistrust(bridge.Errorf(bridge.CodeInternal, "got one answer to %d requests", len(t.Exchanges)))
 	}
 	x := t.Exchanges[0]
 	receipt, err := signedEnd(x.Request, a)
