@@ -47,3 +47,25 @@ func TestMenuDescriptions(t *testing.T) {
 		}
 	}
 }
+
+// TestMostChoices checks that a menu limits the number of chosen options only if the
+// question does, because Slack refuses a limit of zero.
+func TestMostChoices(t *testing.T) {
+	t.Parallel()
+	for most, want := range []bool{false, true} {
+		v := menuOf(25, 10)
+		q := &v.Record.Interaction.Questions[0]
+		q.Widget, q.MaxChoices = bridge.WidgetCheckbox, most
+		m, err := slackmsg.Modal(bridge.Form{View: v, Control: bridge.Control{Option: bridge.OptionForm}}, "metadata")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(raw), `"max_selected_items":1`); got != want || strings.Contains(string(raw), `"max_selected_items":0`) {
+			t.Errorf("with at most %d choices, the menu is %s", most, raw)
+		}
+	}
+}
