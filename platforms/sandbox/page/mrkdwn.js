@@ -1,5 +1,5 @@
-// Shows the texts of Slack: mrkdwn, plain text, Markdown and dates, with the
-// names of the members, channels and groups that they mention.
+// Shows the texts of Slack: mrkdwn, plain text and dates, with the names of the
+// members, channels and groups that they mention.
 import { h, link } from "./dom.js";
 
 let known = { users: {}, channels: {}, groups: {} };
@@ -14,10 +14,8 @@ export function learn(state) {
 }
 
 export const userName = (id) => known.users[id] || id;
-export const mention = (text) => h("span", { class: "mention" }, text);
+const mention = (text) => h("span", { class: "mention" }, text);
 export const user = (id) => mention("@" + userName(id));
-export const channel = (id) => mention("#" + (known.channels[id] || id));
-export const group = (id) => mention("@" + (known.groups[id] || id));
 
 const emojis = {
   white_check_mark: "✅", x: "❌", warning: "⚠️", eyes: "👀", tada: "🎉", thumbsup: "👍", "+1": "👍", thumbsdown: "👎", "-1": "👎",
@@ -25,7 +23,6 @@ const emojis = {
   hourglass: "⌛", information_source: "ℹ️", no_entry: "⛔", heavy_check_mark: "✔️", question: "❓", bangbang: "‼️", memo: "📝",
 };
 
-export const emoji = (name) => emojis[name] || ":" + name + ":";
 const withEmoji = (s) => s.replace(/:([a-z0-9_+-]+):/g, (whole, name) => emojis[name] || whole);
 const decoded = (s) => s.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
@@ -146,59 +143,4 @@ export function text(t) {
   if (!t) return "";
   if (t.type === "plain_text") return t.emoji === false ? t.text : withEmoji(t.text);
   return mrkdwn(t.text || "", t.verbatim);
-}
-
-// words shows the Markdown styles of one line.
-function words(src) {
-  const out = [];
-  const rule = /(`[^`]+`)|\*\*(.+?)\*\*|__(.+?)__|\*(.+?)\*|~~(.+?)~~|!?\[([^\]]*)\]\(([^)\s]+)\)|<([@#!][^<>]+)>|(https?:\/\/[^\s<>]*[^\s<>.,;:!?)])/g;
-  let end = 0;
-  for (const m of src.matchAll(rule)) {
-    out.push(withEmoji(decoded(src.slice(end, m.index))));
-    end = m.index + m[0].length;
-    if (m[1]) out.push(h("code", {}, m[1].slice(1, -1)));
-    else if (m[2] || m[3]) out.push(h("b", {}, words(m[2] || m[3])));
-    else if (m[4]) out.push(h("i", {}, words(m[4])));
-    else if (m[5]) out.push(h("s", {}, words(m[5])));
-    else if (m[7]) out.push(link(m[7], m[6] || m[7]));
-    else if (m[8]) out.push(token(m[8]));
-    else out.push(link(m[9], m[9]));
-  }
-  out.push(withEmoji(decoded(src.slice(end))));
-  return out;
-}
-
-const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((c) => c.trim());
-
-// table shows lines of Markdown with bars.
-function table(lines) {
-  const body = lines.filter((_, n) => n !== 1).map(cells);
-  return h("div", { class: "table" }, h("table", {}, body.map((row, n) => h("tr", {}, row.map((c) => h(n ? "td" : "th", {}, words(c)))))));
-}
-
-// markdown shows standard Markdown.
-export function markdown(src) {
-  return src.split(/(^```[\s\S]*?^```$)/m).flatMap((part) => {
-    const code = /^```[^\n]*\n([\s\S]*?)\n?```$/.exec(part);
-    if (code) return h("pre", {}, code[1]);
-    const out = [];
-    const lines = part.split("\n");
-    for (let n = 0; n < lines.length; n++) {
-      const line = lines[n];
-      if (line.includes("|") && /^[\s|:-]+$/.test(lines[n + 1] || "") && (lines[n + 1] || "").includes("-")) {
-        const from = n;
-        while (n + 1 < lines.length && lines[n + 1].includes("|")) n++;
-        out.push(table(lines.slice(from, n + 1)));
-        continue;
-      }
-      const title = /^(#{1,6}) (.+)$/.exec(line);
-      const item = /^( *)([-*+]|\d+\.) (?:\[([ xX])\] )?(.*)$/.exec(line);
-      if (title) out.push(h("div", { class: "heading level" + title[1].length }, words(title[2])));
-      else if (line.startsWith("> ")) out.push(h("blockquote", {}, words(line.slice(2))));
-      else if (/^(-{3,}|\*{3,})$/.test(line.trim())) out.push(h("hr"));
-      else if (item) out.push(h("div", { class: "item" }, item[1] + (item[3] ? (item[3] === " " ? "☐ " : "☑ ") : /\d/.test(item[2]) ? item[2] + " " : "• "), words(item[4])));
-      else out.push(line.trim() ? h("div", {}, words(line)) : h("div", { class: "gap" }));
-    }
-    return out;
-  });
 }

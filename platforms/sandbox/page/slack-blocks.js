@@ -1,22 +1,19 @@
 // Shows the blocks of Slack and their interactive elements.
 import { focusModal } from "./modal.js";
 import { h, named, keep, keptValue, link } from "./dom.js";
-import { channel, date, emoji, group, markdown, mention, stamp, text, user } from "./mrkdwn.js";
+import { date, stamp, text, user } from "./mrkdwn.js";
 
 let people = [];
-let rooms = [];
 
 // setPlaces remembers what members can choose in menus.
 export function setPlaces(state) {
   people = state.members.map((m) => ({ value: m.slack, label: m.name }));
-  rooms = state.slack.channels.filter((c) => !c.user).map((c) => ({ value: c.id, label: "# " + c.name }));
 }
 
 function leaf(e) {
   const nodes = {
-    text: () => e.text, link: () => link(e.url, e.text || e.url), user: () => user(e.user_id), usergroup: () => group(e.usergroup_id),
-    channel: () => channel(e.channel_id), broadcast: () => mention("@" + e.range), emoji: () => emoji(e.name), team: () => mention("@" + e.team_id),
-    date: () => (e.url ? link(e.url, date(e.timestamp, e.format)) : stamp(e.timestamp, e.format)), color: () => e.value,
+    text: () => e.text, link: () => link(e.url, e.text || e.url), user: () => user(e.user_id),
+    date: () => (e.url ? link(e.url, date(e.timestamp, e.format)) : stamp(e.timestamp, e.format)),
   };
   let node = nodes[e.type] ? nodes[e.type]() : e.type;
   const s = e.style || {};
@@ -41,24 +38,15 @@ function rich(block) {
   });
 }
 
-// picture shows an image of the sandbox, and of any other the description with
-// a link: the page loads nothing from elsewhere.
-function picture(e, kind) {
-  const url = e.image_url || (e.slack_file && e.slack_file.url) || "";
-  if (url.startsWith("data:image/") || url.startsWith(location.origin + "/")) return h("img", { class: kind, src: url, alt: e.alt_text });
-  return h("span", { class: "picture " + kind, title: e.alt_text }, "🖼 ", link(url, e.alt_text));
-}
-
 const fields = {
-  plain_text_input: "text", number_input: "number", email_text_input: "email", url_text_input: "url", rich_text_input: "text",
-  datepicker: "date", timepicker: "time", datetimepicker: "datetime-local", external_select: "search", multi_external_select: "search",
+  plain_text_input: "text", number_input: "number", email_text_input: "email", url_text_input: "url",
+  datepicker: "date", timepicker: "time", datetimepicker: "datetime-local",
 };
 
 // choicesOf returns the groups of options of an element.
 function choicesOf(e) {
   const own = (options) => (options || []).map((o) => ({ value: o.value, label: text(o.text), about: o.description && text(o.description), url: o.url }));
-  if (/users_select$/.test(e.type)) return [{ options: people }];
-  if (/(channels|conversations)_select$/.test(e.type)) return [{ options: /channels/.test(e.type) ? rooms : [...rooms, ...people] }];
+  if (e.type === "users_select") return [{ options: people }];
   if (e.option_groups) return e.option_groups.map((g) => ({ label: text(g.label), options: own(g.options) }));
   return [{ options: own(e.options) }];
 }
@@ -70,14 +58,9 @@ function initial(e) {
     return new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
   };
   if (e.initial_date_time) return [local(e.initial_date_time)];
-  const rich = e.type === "rich_text_input" && e.initial_value;
-  if (rich) return [(rich.elements || []).flatMap((s) => s.elements || []).map((l) => l.text || "").join("")];
   const one = e.initial_option ? [e.initial_option.value] : [];
   const many = (e.initial_options || []).map((o) => o.value);
-  const plain = [
-    e.initial_value, e.initial_date, e.initial_time, e.initial_user, e.initial_channel, e.initial_conversation,
-    ...(e.initial_users || []), ...(e.initial_channels || []), ...(e.initial_conversations || []),
-  ];
+  const plain = [e.initial_value, e.initial_date, e.initial_time, e.initial_user];
   return [...one, ...many, ...plain.filter((v) => v !== undefined)];
 }
 
@@ -94,7 +77,7 @@ function entry(e, field, blockID, changed) {
   };
   const common = { "data-block": blockID };
   if (fields[e.type]) {
-    const long = e.multiline || e.type === "rich_text_input";
+    const long = e.multiline;
     return h(long ? "textarea" : "input", {
       ...common, ...(long ? {} : { type: fields[e.type] }), value: value()[0] || "", maxLength: e.max_length, rows: 4, placeholder: e.placeholder ? e.placeholder.text : "",
       min: e.min_value, max: e.max_value, step: e.type === "number_input" ? (e.is_decimal_allowed ? "any" : 1) : undefined,
@@ -127,7 +110,7 @@ document.addEventListener("click", (ev) => {
   for (const menu of document.querySelectorAll("#slack .menu[open]")) menu.open = menu.contains(ev.target);
 });
 
-const keeps = (e) => fields[e.type] || /select$|^radio_buttons$|^checkboxes$|^file_input$/.test(e.type);
+const keeps = (e) => fields[e.type] || /select$|^radio_buttons$|^checkboxes$/.test(e.type);
 const partsOf = (b) => [...(b.elements || []), ...(b.element ? [b.element] : []), ...(b.accessory ? [b.accessory] : [])];
 
 // slots lists the elements of a block that keep values, by the key that the
@@ -177,41 +160,18 @@ function element(e, b, key, use) {
   const go = (control, url) => () => confirmed(e, () => { if (url) window.open(url, "_blank", "noopener"); use(control); });
   switch (e.type) {
     case "button":
-    case "workflow_button":
-    case "icon_button":
-      return h("button", { class: e.style || "", "aria-label": e.accessibility_label, onclick: go(id, e.url) }, e.type === "icon_button" ? "🗑 " : "", text(e.text));
+      return h("button", { class: e.style || "", "aria-label": e.accessibility_label, onclick: go(id, e.url) }, text(e.text));
     case "overflow": {
       const choose = (o) => (ev) => { ev.target.closest("details").open = false; go(id + "#" + o.value, o.url)(); };
       const items = e.options.map((o) => h("button", { onclick: choose(o) }, text(o.text), o.description && h("small", {}, text(o.description))));
       const visible = (ev) => ev.target.open && ev.target.lastChild.scrollIntoView({ block: "nearest" });
       return h("details", { class: "menu", ontoggle: visible }, h("summary", { "aria-label": "More actions" }, "⋯"), h("div", { class: "items" }, items));
     }
-    case "feedback_buttons":
-      return h("span", {}, [e.positive_button, e.negative_button].map((o) => h("button", { onclick: go(id + "#" + o.value) }, text(o.text))));
-    case "image": return picture(e, "thumb");
   }
   const slot = slots(b).find((s) => s.e === e);
   if (!slot) return h("span", {}, e.type);
   const sends = b.type !== "input" || b.dispatch_action;
   return entry(e, key + "/" + slot.key, b.block_id, sends && (() => confirmed(e, () => use(id))));
-}
-
-const marks = { pending: "○", in_progress: "◐", complete: "✅", error: "❌" };
-
-function task(t) {
-  return h("div", { class: "task" }, h("div", {}, (marks[t.status] || "○") + " ", h("b", {}, t.title)), t.details && rich(t.details), t.output && rich(t.output),
-    (t.sources || []).map((s) => h("div", {}, link(s.url, s.text))));
-}
-
-function cell(c) {
-  if (c.type === "rich_text") return rich(c);
-  return c.type === "raw_number" ? c.text || String(c.value) : c.text;
-}
-
-function table(b) {
-  const settings = b.column_settings || [];
-  const row = (r, tag) => h("tr", {}, r.map((c, n) => h(tag, { class: (settings[n] && settings[n].align) || "" }, cell(c))));
-  return h("div", { class: "table" }, h("table", {}, b.rows.map((r, n) => row(r, n ? "td" : "th"))));
 }
 
 // folded hides the end of a long text behind a button, as the client does.
@@ -233,16 +193,9 @@ const draw = {
   header: (b) => h("div", { class: "heading level" + (b.level || 1), role: "heading", "aria-level": "2" }, text(b.text)),
   section,
   divider: () => h("hr"),
-  context: (b) => h("div", { class: "context" }, b.elements.map((e) => (e.type === "image" ? picture(e, "icon") : h("span", {}, text(e))))),
+  context: (b) => h("div", { class: "context" }, b.elements.map((e) => h("span", {}, text(e)))),
   rich_text: (b) => h("div", { class: "rich" }, rich(b)),
-  image: (b) => h("figure", {}, b.title && h("figcaption", {}, text(b.title)), picture(b, "large")),
-  markdown: (b) => h("div", { class: "rich" }, markdown(b.text)),
-  table,
-  alert: (b) => h("div", { class: "alert " + (b.level || "default"), role: "alert" }, text(b.text)),
-  task_card: task,
-  plan: (b) => h("div", { class: "plan" }, h("div", { class: "heading level3" }, b.title), (b.tasks || []).map(task)),
   actions: (b, key, use) => h("div", { class: "actions" }, b.elements.map((e) => element(e, b, key, use))),
-  context_actions: (b, key, use) => h("div", { class: "actions small" }, b.elements.map((e) => element(e, b, key, use))),
   input: (b, key, use, errors) => h("div", { class: "input" },
     h("div", { class: "label" }, text(b.label), b.optional && h("small", {}, " (optional)")), named(element(b.element, b, key, use), b.label.text),
     b.hint && h("small", {}, text(b.hint)), errors[b.block_id] && h("div", { class: "error" }, errors[b.block_id])),

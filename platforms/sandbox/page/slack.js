@@ -9,11 +9,11 @@ let workspace = null;
 
 const usedOn = (blocks, key, action) => (control) => act({ service: "slack", do: "press", ...action, control, values: values(blocks, key) });
 
-function attachment(a, key, use) {
+function attachment(a) {
   const box = h("div", { class: "attachment" },
     a.pretext && h("div", { class: "section" }, mrkdwn(a.pretext)), a.author_name && h("small", {}, a.author_name),
     a.title && h("div", { class: "heading level3" }, a.title_link ? link(a.title_link, a.title) : a.title),
-    a.text && h("div", { class: "section" }, mrkdwn(a.text)), (a.blocks || []).map((b) => block(b, key, use)),
+    a.text && h("div", { class: "section" }, mrkdwn(a.text)),
     (a.fields || []).map((f) => h("div", {}, h("b", {}, f.title), " ", mrkdwn(String(f.value || "")))),
     a.footer && h("small", {}, a.footer));
   if (/^#[0-9a-f]{3,6}$/i.test(a.color || "")) box.style.borderLeftColor = a.color;
@@ -43,7 +43,7 @@ function message(m, room, me, note, redraw) {
       note && h("div", { class: "only" }, "Only visible to you"),
       root && h("div", { class: "only" }, m.subtype === "thread_broadcast" ? "replied to a thread" : "in a thread"),
       shown ? m.blocks.map((b) => block(b, key, use)) : m.text && h("div", { class: "section" }, mrkdwn(m.text), m.edits ? h("small", { class: "edited" }, " (edited)") : ""),
-      (m.attachments || []).map((a) => attachment(a, key, use)),
+      (m.attachments || []).map(attachment),
       shown && m.text && h("details", { class: "notification" }, h("summary", {}, "Notification"), m.text),
       agent(m, room, me)));
 }

@@ -18,12 +18,9 @@ import (
 // with a JSON pointer.
 type checker struct {
 	problems []string
-	on       part            // surface
 	blockIDs map[string]bool // block IDs of the payload
 	actions  map[string]bool // action IDs of the block
 	focused  bool            // an element has focus_on_load
-	markdown int             // characters of all Markdown blocks
-	tables   int
 }
 
 // A rule checks a value of a payload.
@@ -54,17 +51,12 @@ func (s shape) with(more ...shape) shape {
 // A kind is a type of block, element or other object.
 type kind struct {
 	shape shape
-	in    part // surfaces and parts that accept it; all if empty
+	in    part // parts of blocks that accept it; all if empty
 	// state is the end of the names of the fields with the initial value and with
 	// the state of an element that keeps a member's input.
 	state string
 	// more checks conditions that the shape cannot express. It may be nil.
 	more func(c *checker, at string, o raw.Object)
-}
-
-// fits reports whether a kind may be on a surface and in a part of a block.
-func (k kind) fits(in part) bool {
-	return (k.in&everywhere == 0 || k.in&in&everywhere != 0) && (k.in&^everywhere == 0 || k.in&in&^everywhere != 0)
 }
 
 // A set maps the types of objects to their kinds.
@@ -78,11 +70,11 @@ func (s *set) rule(in part) rule {
 		switch {
 		case !ok:
 			c.fail(at, "must provide an object")
-		case known && k.in&^everywhere == inInput && in != inInput:
+		case known && k.in == inInput && in != inInput:
 			c.fail(at+"/type", "only allowed in input")
-		case known && k.in&^everywhere != 0 && k.in&in == 0 && in == inInput:
+		case known && k.in != 0 && k.in&in == 0 && in == inInput:
 			c.fail(at+"/type", "not allowed in input")
-		case !known || !k.fits(c.on|in):
+		case !known || k.in != 0 && k.in&in == 0:
 			c.fail(at+"/type", "unsupported type: %q", raw.Str(o, "type"))
 		default:
 			c.object(at, o, k.shape)
@@ -125,12 +117,8 @@ func (c *checker) object(at string, o raw.Object, s shape) {
 }
 
 // checkBlocks checks blocks against the published limits of Block Kit.
-func checkBlocks(at string, all []any, on part) []string {
-	c := checker{on: on, blockIDs: map[string]bool{}}
-	most := maxViewBlocks
-	if on == onMessage {
-		most = maxMessageBlocks
-	}
+func checkBlocks(at string, all []any, most int) []string {
+	c := checker{blockIDs: map[string]bool{}}
 	if len(all) > most {
 		c.fail(at, "no more than %d items allowed", most)
 	}

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -64,7 +63,7 @@ func (e *Emulator) stage(m core.Account, a core.Action) (stage, error) {
 // member enter them. An earlier value counts if its input still accepts it.
 func (e *Emulator) filled(s stage, values map[string][]string) (raw.Object, error) {
 	all := slots(s.blocks)
-	if _, err := e.state(all, values, s.input); err != nil {
+	if _, err := e.state(all, values); err != nil {
 		return nil, err
 	}
 	for key, v := range values {
@@ -75,12 +74,12 @@ func (e *Emulator) filled(s stage, values map[string][]string) (raw.Object, erro
 	for _, in := range all {
 		s.key = in.key
 		if v, ok := e.entered[s.input]; ok {
-			if _, err := e.elementState(in.element, v, e.choices(in, s.input)); err == nil {
+			if _, err := e.elementState(in.element, v); err == nil {
 				given[in.key] = v
 			}
 		}
 	}
-	return e.state(all, given, s.input)
+	return e.state(all, given)
 }
 
 // enter fills inputs. The next click of the member sends them.
@@ -139,93 +138,26 @@ func (e *Emulator) describe(payload raw.Object, m core.Account, s stage, values 
 	}
 	payload["container"], payload["channel"] = container, raw.Object{"id": s.channel.ID, "name": s.channel.Name}
 	payload["state"] = raw.Object{"values": values}
-	payload["response_url"] = e.newURL(m.ID, s.channel.ID, ts)
+	payload["response_url"] = e.newURL(m.ID, s.channel.ID)
 	if !s.private { // Slack does not include ephemeral messages
 		payload["message"] = raw.Copy(s.message)
 	}
 }
 
-// suggest asks the app for the options of external selects, like a client while
-// a member types. The entered text chooses the option with that value or that
-// label, or otherwise the first option.
-func (e *Emulator) suggest(ctx context.Context, m core.Account, a core.Action) error {
-	e.Lock()
-	s, _ := e.stage(m, a) // the action itself returns the error
-	all := slots(s.blocks)
-	e.Unlock()
-	for _, in := range all {
-		if !in.external() {
-			continue
-		}
-		for n, text := range a.Values[in.key] {
-			options, err := e.suggestions(ctx, m, s, in, text)
-			if err != nil {
-				return err
-			}
-			e.Lock()
-			s.key = in.key
-			e.suggested[s.input] = append(e.suggested[s.input], options...)
-			e.Unlock()
-			chosen := slices.IndexFunc(options, func(o raw.Object) bool {
-				return raw.Str(o, "value") == text || raw.Str(raw.Sub(o, "text"), "text") == text
-			})
-			if len(options) > 0 {
-				a.Values[in.key][n] = raw.Str(options[max(chosen, 0)], "value")
-			}
-		}
-	}
-	return nil
-}
-
-// suggestions asks the app for the options that match a text.
-func (e *Emulator) suggestions(ctx context.Context, m core.Account, s stage, in control, text string) ([]raw.Object, error) {
-	e.Lock()
-	payload := e.payload("block_suggestion", m)
-	payload["action_id"], payload["block_id"], payload["value"] = raw.Str(in.element, "action_id"), raw.Str(in.block, "block_id"), text
-	e.describe(payload, m, s, raw.Object{})
-	delete(payload, "response_url")
-	delete(payload, "state")
-	e.Unlock()
-	body, err := e.deliver(ctx, payload)
-	var answer raw.Object
-	if err == nil {
-		err = json.Unmarshal(body, &answer)
-	}
-	if err != nil {
-		return nil, e.Errorf("no options: %w", err)
-	}
-	answer["type"] = "external_select"
-	c := checker{}
-	if manyChoices(&c, "", answer); len(c.problems) > 0 && len(core.Options(answer)) > 0 {
-		return nil, e.Errorf("bad options: %s", strings.Join(c.problems, "; "))
-	}
-	return core.Options(answer), nil
-}
-
-// closeAll is the text of the action that closes all modals, like the X. The
-// close button at the bottom returns to the previous modal.
-const closeAll = "all"
-
-// close closes a modal. The app learns of it if it has requested that.
+// close closes a modal. With the text all, it closes every modal, like the X.
+// The app does not learn of it.
 func (e *Emulator) close(m core.Account, a core.Action) (deed, error) {
 	v := e.find(a.View)
 	if v == nil || v.User != m.ID || raw.Str(v.View, "type") != "modal" {
 		return deed{}, e.Errorf("no view %q is open for %s", a.View, m.Key)
 	}
-	all := a.Text == closeAll || v.View["clear_on_close"] == true
-	if all {
+	if a.Text == "all" {
 		v = e.stacks[m.ID][0]
 	}
-	payload := e.payload("view_closed", m)
-	payload["view"], payload["is_cleared"] = v.json(nil), all
 	e.pop(v)
 	e.Touch()
 	r := core.Reaction{OK: true, Modal: e.shown(m)}
-	d := deed{react: func(json.RawMessage, error) core.Reaction { return r }} // the member does not notice a failure
-	if v.View["notify_on_close"] == true {
-		d.sends = []raw.Object{payload}
-	}
-	return d, nil
+	return deed{react: func(json.RawMessage, error) core.Reaction { return r }}, nil
 }
 
 // submit submits a modal, unless the client itself finds errors.

@@ -29,20 +29,11 @@ func (e *Emulator) conversationInfo(a raw.Object) raw.Object {
 }
 
 func (e *Emulator) conversationOpen(a raw.Object) raw.Object {
-	if id := raw.Str(a, "channel"); e.Chats[id] != nil {
-		return e.conversationInfo(a)
-	} else if id != "" {
-		return failure("channel_not_found")
-	}
 	user, _, _ := strings.Cut(raw.Str(a, "users"), ",")
 	if _, known := e.ByID(user); !known {
 		return failure("user_not_found")
 	}
-	c := e.direct(user)
-	if yes(a, "return_im") {
-		return raw.Object{"channel": conversationJSON(c)}
-	}
-	return raw.Object{"channel": raw.Object{"id": c.ID}}
+	return raw.Object{"channel": raw.Object{"id": e.direct(user).ID}}
 }
 
 // list lists the conversations of the requested types.
@@ -82,7 +73,11 @@ func (e *Emulator) history(a raw.Object) raw.Object {
 	var out []any
 	for _, m := range slices.Backward(c.Messages) {
 		if shownInChannel(m) && within(a, raw.Str(m, "ts")) {
-			out = append(out, listed(c, m, a))
+			m = raw.Copy(m)
+			if !yes(a, "include_all_metadata") {
+				delete(m, "metadata")
+			}
+			out = append(out, m)
 		}
 	}
 	return paged(a, "messages", out, maxHistory)
@@ -96,39 +91,9 @@ func shownInChannel(m raw.Object) bool {
 
 // within reports whether a timestamp is in the requested range.
 func within(a raw.Object, ts string) bool {
-	inclusive := yes(a, "inclusive")
-	oldest, latest := raw.Text(a["oldest"]), raw.Text(a["latest"])
-	if inclusive && (ts == oldest || ts == latest) {
-		return true
-	}
 	at, _ := strconv.ParseFloat(ts, 64)
-	from, _ := strconv.ParseFloat(oldest, 64)
-	to, _ := strconv.ParseFloat(latest, 64)
-	return at > from && (to == 0 || at < to)
-}
-
-// listed returns a message in the format of lists. The root of a thread has a
-// summary of the thread. The message has metadata only if the call requests it.
-func listed(c *core.Chat, m, a raw.Object) raw.Object {
-	out := raw.Copy(m)
-	if !yes(a, "include_all_metadata") {
-		delete(out, "metadata")
-	}
-	ts, users, last, n := raw.Str(m, "ts"), []any{}, "", 0
-	for _, r := range c.Messages {
-		if raw.Str(r, "thread_ts") != ts {
-			continue
-		}
-		if n++; !slices.Contains(users, r["user"]) {
-			users = append(users, r["user"])
-		}
-		last = raw.Str(r, "ts")
-	}
-	if n > 0 {
-		out["thread_ts"], out["reply_count"], out["latest_reply"] = ts, n, last
-		out["reply_users"], out["reply_users_count"] = users, len(users)
-	}
-	return out
+	from, _ := strconv.ParseFloat(raw.Text(a["oldest"]), 64)
+	return at > from
 }
 
 // paged returns a page of a list: at most limit items after the cursor.

@@ -17,14 +17,11 @@ type control struct {
 	id, label      string
 	key            string // identifies an element that keeps a member's input
 	block, element raw.Object
-	item           raw.Object // option or feedback button
+	item           raw.Object // option
 }
 
 // kind returns the kind of the element.
 func (c control) kind() kind { return elements[raw.Str(c.element, "type")] }
-
-// external reports whether the app suggests the options of the element.
-func (c control) external() bool { return strings.Contains(raw.Str(c.element, "type"), "external") }
 
 // interactive reports whether elements of a kind send clicks.
 func (k kind) interactive() bool { _, has := k.shape["action_id"]; return has }
@@ -87,17 +84,13 @@ func labelOf(b, e raw.Object) string {
 	return ""
 }
 
-// items returns the items of a menu that keeps no state, each as a control.
+// items returns the items of an overflow menu, each as a control.
 func (c control) items() []control {
-	var all []raw.Object
-	switch raw.Str(c.element, "type") {
-	case "overflow":
-		all = raw.Objects(c.element, "options")
-	case "feedback_buttons":
-		all = []raw.Object{raw.Sub(c.element, "positive_button"), raw.Sub(c.element, "negative_button")}
+	if raw.Str(c.element, "type") != "overflow" {
+		return nil
 	}
 	var out []control
-	for _, o := range all {
+	for _, o := range raw.Objects(c.element, "options") {
 		i := c
 		i.id, i.label, i.item = c.id+"#"+raw.Str(o, "value"), raw.Str(raw.Sub(o, "text"), "text"), o
 		out = append(out, i)
@@ -137,8 +130,8 @@ func (c control) option(values map[string][]string) raw.Object {
 
 // echoed lists the fields of an element that Slack repeats in the payload.
 var echoed = []string{
-	"text", "value", "style", "url", "placeholder", "initial_option", "initial_options", "initial_user", "initial_users",
-	"initial_conversation", "initial_channel", "initial_date", "initial_time", "initial_date_time",
+	"text", "value", "style", "url", "placeholder", "initial_option", "initial_options", "initial_user", "initial_date", "initial_time",
+	"initial_date_time",
 }
 
 // action returns the entry of a payload for a click.
@@ -152,11 +145,7 @@ func (c control) action(at string, state raw.Object, values map[string][]string)
 	}
 	maps.Copy(out, raw.Sub(raw.Sub(state, id), action))
 	if o := c.option(values); o != nil {
-		if raw.Str(c.element, "type") == "overflow" {
-			out["selected_option"] = raw.Copy(o)
-		} else {
-			out["text"], out["value"] = raw.Copy(raw.Sub(o, "text")), raw.Str(o, "value")
-		}
+		out["selected_option"] = raw.Copy(o)
 	}
 	return out
 }
@@ -184,12 +173,12 @@ func Controls(m raw.Object) []core.Control {
 }
 
 // state returns the state of every element that has one: the member's input, or
-// the initial value. In identifies the surface.
-func (e *Emulator) state(all []control, given map[string][]string, in input) (raw.Object, error) {
+// the initial value.
+func (e *Emulator) state(all []control, given map[string][]string) (raw.Object, error) {
 	values, known := raw.Object{}, map[string]bool{}
 	for _, s := range all {
 		known[s.key] = true
-		v, err := e.elementState(s.element, given[s.key], e.choices(s, in))
+		v, err := e.elementState(s.element, given[s.key])
 		if err != nil {
 			return nil, e.Errorf("%s: %w", s.key, err)
 		}
@@ -207,29 +196,16 @@ func (e *Emulator) state(all []control, given map[string][]string, in input) (ra
 	return values, nil
 }
 
-// choices returns the options of a slot: its own, or those that the app
-// suggested to a member.
-func (e *Emulator) choices(s control, in input) []raw.Object {
-	if !s.external() {
-		return core.Options(s.element)
-	}
-	in.key = s.key
-	return append(slices.Clone(e.suggested[in]), raw.All(initialOptions(s.element))...)
-}
-
 // elementState returns the state of an element: the entered values, or the
 // initial value if given is nil. It returns an error for a value that the client
 // does not let a member enter.
-func (e *Emulator) elementState(of raw.Object, given []string, options []raw.Object) (raw.Object, error) {
+func (e *Emulator) elementState(of raw.Object, given []string) (raw.Object, error) {
 	kind := raw.Str(of, "type")
 	state := elements[kind].state
 	many := strings.HasSuffix(state, "s")
 	out := func(v any) (raw.Object, error) {
 		name := "selected_" + state
-		switch {
-		case kind == "rich_text_input":
-			name = "rich_text_value"
-		case state == "value" || state == "files":
+		if state == "value" {
 			name = state
 		}
 		return raw.Object{"type": kind, name: v}, nil
@@ -252,7 +228,7 @@ func (e *Emulator) elementState(of raw.Object, given []string, options []raw.Obj
 		if text == "" && !many {
 			continue
 		}
-		v, err := e.entry(kind, of, text, options)
+		v, err := e.entry(kind, of, text)
 		if err != nil {
 			return nil, err
 		}
@@ -269,7 +245,7 @@ func (e *Emulator) elementState(of raw.Object, given []string, options []raw.Obj
 
 // entry returns the value of an element after a member enters a text, or
 // chooses the option with that value.
-func (e *Emulator) entry(kind string, of raw.Object, text string, options []raw.Object) (v any, err error) {
+func (e *Emulator) entry(kind string, of raw.Object, text string) (v any, err error) {
 	v = text
 	switch kind {
 	case "datepicker":
@@ -284,22 +260,16 @@ func (e *Emulator) entry(kind string, of raw.Object, text string, options []raw.
 		}
 		return strconv.ParseInt(text, 10, 64)
 	case "email_text_input", "url_text_input":
-	case "rich_text_input":
-		line := raw.Object{"type": "rich_text_section", "elements": []any{raw.Object{"type": "text", "text": text}}}
-		return raw.Object{"type": "rich_text", "elements": []any{line}}, nil
 	case "plain_text_input":
 		if most, ok := raw.Number(of, "max_length"); ok && raw.Runes(text) > int(most) {
 			err = e.Errorf("longer than %v characters", most)
 		}
-	case "users_select", "multi_users_select":
+	case "users_select":
 		if _, known := e.ByID(text); !known {
 			err = e.Errorf("no user %q", text)
 		}
-	case "channels_select", "multi_channels_select", "conversations_select", "multi_conversations_select":
-		if c := e.channel(text); c == nil || c.User != "" && strings.Contains(kind, "channels") {
-			err = e.Errorf("no conversation %q", text)
-		}
 	default:
+		options := core.Options(of)
 		n := slices.IndexFunc(options, func(o raw.Object) bool { return raw.Str(o, "value") == text })
 		if n < 0 {
 			return nil, e.Errorf("no option %q", text)

@@ -13,117 +13,68 @@ import (
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// A part is a surface that shows blocks, or a part of a block that contains
-// elements.
+// A part is a part of a block that contains elements.
 type part uint8
 
 const (
-	onMessage part = 1 << iota
-	onModal
-	onHome
-	inSection
+	inSection part = 1 << iota
 	inActions
 	inInput
-	inContext
-	inContextActions
 
-	everywhere = onMessage | onModal | onHome
-	inMenus    = inSection | inActions | inInput
+	anywhere = inSection | inActions | inInput
 )
 
-// The objects that Slack accepts from apps, with all limits of Block Kit.
-// Lengths are in characters.
-var blocks, elements, leaves, lines, cells, sources, richBlocks, tasks set
-
+// The tables below list the objects that Slack accepts from apps, with all
+// limits of Block Kit. Lengths are in characters. Other blocks and elements are
+// refused.
 var texts = set{
 	"plain_text": {shape: shape{"text": required(freeText), "emoji": optional(flag)}},
 	"mrkdwn":     {shape: shape{"text": required(freeText), "verbatim": optional(flag)}},
 }
 
-func init() { // docs.slack.dev/reference/block-kit/blocks
-	align := objectOf(shape{"align": optional(oneOf("left", "center", "right")), "is_wrapped": optional(flag)})
-	card := kind{in: onMessage, shape: shape{
-		"task_id": required(anyText), "title": required(anyText), "hide_title": optional(flag),
-		"status":  optional(oneOf("pending", "in_progress", "complete", "error")),
-		"details": optional(richBlocks.rule(0)), "output": optional(richBlocks.rule(0)), "sources": optional(anyList(sources.rule(0))),
-	}}
-	blocks = set{
-		"actions": {shape: shape{"elements": required(listOf(1, 25, elements.rule(inActions)))}},
-		"alert": {in: onModal, shape: shape{
-			"text": required(prose(200)), "level": optional(oneOf("default", "info", "warning", "error", "success")),
-		}},
-		"context":         {shape: shape{"elements": required(listOf(1, 10, contextItem))}},
-		"context_actions": {in: onMessage, shape: shape{"elements": required(listOf(1, 5, elements.rule(inContextActions)))}},
-		"divider":         {shape: shape{}},
-		"header":          {shape: shape{"text": required(plain(150)), "level": optional(integer(1, 4))}},
-		"image":           {shape: picture.with(shape{"title": optional(plain(2000))}), more: pictured},
-		"input": {shape: shape{
-			"label": required(plain(2000)), "hint": optional(plain(2000)), "element": required(elements.rule(inInput)),
-			"optional": optional(flag), "dispatch_action": optional(flag),
-		}},
-		"markdown":  {in: onMessage, shape: shape{"text": required(text(1, maxMarkdown))}, more: (*checker).allMarkdown},
-		"plan":      {in: onMessage, shape: shape{"title": required(anyText), "tasks": optional(differentTasks)}},
-		"rich_text": {shape: shape{"elements": required(anyList(lines.rule(0)))}},
-		"section": {shape: shape{
-			"text": optional(prose(3000)), "fields": optional(listOf(1, 10, prose(2000))),
-			"accessory": optional(elements.rule(inSection)), "expand": optional(flag),
-		}, more: func(c *checker, at string, b raw.Object) {
-			if b["text"] == nil && b["fields"] == nil {
-				c.fail(at+"/text", "missing required field: text")
-			}
-		}},
-		"table": {in: onMessage, shape: shape{
-			"rows": required(listOf(1, 100, listOf(1, 20, cells.rule(0)))),
-			"column_settings": optional(listOf(0, 20, func(c *checker, at string, v any) {
-				if v != nil { // an empty column keeps the defaults
-					align(c, at, v)
-				}
-			})),
-		}, more: (*checker).allTables},
-		"task_card": card,
-	}
-	for name, k := range blocks {
-		k.shape = k.shape.with(shape{"block_id": optional((*checker).blockID)})
-		blocks[name] = k
-	}
-	tasks = set{"task_card": blocks["task_card"]}
-	richBlocks = set{"rich_text": {shape: shape{"elements": required(anyList(lines.rule(0))), "block_id": optional(text(0, 255))}}}
-	sources = set{"url": {shape: shape{"url": required(address), "text": required(text(1, 2000))}}}
-	cells = set{
-		"raw_text":   {shape: shape{"text": required(text(0, maxTable))}},
-		"raw_number": {shape: shape{"value": required(number), "text": optional(text(0, maxTable))}},
-		"rich_text":  richBlocks["rich_text"],
-	}
+// blocks are the blocks of messages and views:
+// docs.slack.dev/reference/block-kit/blocks.
+var blocks = set{
+	"actions": {shape: block(shape{"elements": required(listOf(1, 25, elements.rule(inActions)))})},
+	"context": {shape: block(shape{"elements": required(listOf(1, 10, prose(3000)))})},
+	"divider": {shape: block(nil)},
+	"header":  {shape: block(shape{"text": required(plain(150)), "level": optional(integer(1, 4))})},
+	"input": {shape: block(shape{
+		"label": required(plain(2000)), "hint": optional(plain(2000)), "element": required(elements.rule(inInput)),
+		"optional": optional(flag), "dispatch_action": optional(flag),
+	})},
+	"rich_text": {shape: block(shape{"elements": required(anyList(lines.rule(0)))})},
+	"section": {shape: block(shape{
+		"text": optional(prose(3000)), "fields": optional(listOf(1, 10, prose(2000))),
+		"accessory": optional(elements.rule(inSection)), "expand": optional(flag),
+	}), more: func(c *checker, at string, b raw.Object) {
+		if b["text"] == nil && b["fields"] == nil {
+			c.fail(at+"/text", "missing required field: text")
+		}
+	}},
 }
 
-func init() { // docs.slack.dev/reference/block-kit/blocks/rich-text-block
-	style := objectOf(shape{
-		"bold": optional(flag), "italic": optional(flag), "strike": optional(flag), "code": optional(flag),
-		"underline": optional(flag), "highlight": optional(flag), "client_highlight": optional(flag), "unlink": optional(flag),
-	})
+// block returns the shape of a block with fields.
+func block(fields shape) shape {
+	return shape{"block_id": optional((*checker).blockID)}.with(fields)
+}
+
+// leaves are the parts of a line of rich text, and lines are the lines:
+// docs.slack.dev/reference/block-kit/blocks/rich-text-block.
+var (
 	leaves = set{
-		"broadcast": {shape: shape{"range": required(oneOf("here", "channel", "everyone"))}},
-		"channel":   {shape: shape{"channel_id": required(anyText)}},
-		"color":     {shape: shape{"value": required(anyText)}},
-		"date": {shape: shape{
+		"date": leaf(shape{
 			"timestamp": required(integer(1, maxSeconds)), "format": required(anyText), "fallback": optional(freeText),
 			"url": optional(address), "timezone": optional(anyText),
-		}},
-		"emoji": {shape: shape{
-			"name": required(anyText), "unicode": optional(anyText), "skin_tone": optional(integer(1, 6)), "url": optional(address),
-		}},
-		"link":      {shape: shape{"url": required(address), "text": optional(freeText), "unsafe": optional(flag)}},
-		"team":      {shape: shape{"team_id": required(anyText)}},
-		"text":      {shape: shape{"text": required(filled)}},
-		"user":      {shape: shape{"user_id": required(anyText)}},
-		"usergroup": {shape: shape{"usergroup_id": required(anyText)}},
+		}),
+		"link": leaf(shape{"url": required(address), "text": optional(freeText), "unsafe": optional(flag)}),
+		"text": leaf(shape{"text": required(filled)}),
+		"user": leaf(shape{"user_id": required(anyText)}),
 	}
-	for name, k := range leaves {
-		leaves[name] = kind{shape: k.shape.with(shape{"style": optional(style)})}
-	}
-	line, border := shape{"elements": required(leavesOfLine)}, shape{"border": optional(integer(0, 1))}
-	lines = set{
-		"rich_text_section":      {shape: line},
+	line, border = shape{"elements": required(leavesOfLine)}, shape{"border": optional(integer(0, 1))}
+	section      = set{"rich_text_section": {shape: line}}
+	lines        = set{
+		"rich_text_section":      section["rich_text_section"],
 		"rich_text_quote":        {shape: line.with(border)},
 		"rich_text_preformatted": {shape: line.with(border, shape{"language": optional(anyText)})},
 		"rich_text_list": {shape: border.with(shape{
@@ -132,6 +83,14 @@ func init() { // docs.slack.dev/reference/block-kit/blocks/rich-text-block
 			"offset": optional(integer(0, math.MaxInt32)),
 		})},
 	}
+)
+
+// leaf returns the kind of a part of a line with fields.
+func leaf(fields shape) kind {
+	return kind{shape: fields.with(shape{"style": optional(objectOf(shape{
+		"bold": optional(flag), "italic": optional(flag), "strike": optional(flag), "code": optional(flag),
+		"underline": optional(flag), "highlight": optional(flag), "client_highlight": optional(flag), "unlink": optional(flag),
+	}))})}
 }
 
 // Shapes that elements share: docs.slack.dev/reference/block-kit/block-elements
@@ -142,10 +101,6 @@ var (
 		"title": required(plain(100)), "text": required(prose(300)), "confirm": required(plain(30)), "deny": required(plain(30)),
 		"style": danger,
 	})
-	// opinion is the shape of a feedback button.
-	opinion = required(objectOf(shape{
-		"text": required(plain(75)), "value": required(text(1, 2000)), "accessibility_label": optional(text(0, 75)),
-	}))
 	interactive = shape{"action_id": optional((*checker).actionID)}
 	focus       = shape{"focus_on_load": optional((*checker).focus)}
 	confirmable = interactive.with(shape{"confirm": optional(confirm)})
@@ -159,16 +114,6 @@ var (
 		})),
 	})
 	grouped = shape{"options": optional(anything), "option_groups": optional(anything)}
-	labeled = interactive.with(shape{"text": required(plain(75)), "accessibility_label": optional(text(0, 75))})
-	clicked = confirmable.with(labeled, shape{"value": optional(text(0, 2000))})
-	styled  = shape{"style": danger}
-	filter  = optional(objectOf(shape{
-		"include":                          optional(listOf(1, 4, oneOf("im", "mpim", "private", "public"))),
-		"exclude_external_shared_channels": optional(flag), "exclude_bot_users": optional(flag),
-	}))
-	here    = shape{"default_to_current_conversation": optional(flag), "filter": filter}
-	reply   = shape{"response_url_enabled": optional(flag)}
-	queried = shape{"min_query_length": optional(integer(0, math.MaxInt32))}
 	float   = optional(matching(decimal))
 )
 
@@ -178,56 +123,40 @@ func keeps(in part, state string, initial rule, s shape, more ...shape) kind {
 	return kind{in: in, state: state, shape: s.with(more...).with(shape{"initial_" + state: optional(initial)})}
 }
 
-func init() { // the elements contain rich text
-	reach := text(1, maxInput)
-	elements = set{
-		"button":                     {in: inSection | inActions, shape: clicked.with(styled, shape{"url": optional(address)})},
-		"checkboxes":                 keeps(inMenus, "options", anything, ticked).and(fewChoices),
-		"radio_buttons":              keeps(inMenus, "option", anything, ticked).and(fewChoices),
-		"overflow":                   {in: inSection | inActions, shape: confirmable.with(shape{"options": required(anything)}), more: menuItems},
-		"static_select":              keeps(inMenus, "option", anything, selectable, grouped).and(manyChoices),
-		"multi_static_select":        keeps(inMenus, "options", anything, multiple, grouped).and(manyChoices),
-		"external_select":            keeps(inMenus, "option", anything, selectable, queried),
-		"multi_external_select":      keeps(inMenus, "options", anything, multiple, queried),
-		"users_select":               keeps(inMenus, "user", anyText, selectable),
-		"multi_users_select":         keeps(inMenus, "users", anyList(anyText), multiple),
-		"conversations_select":       keeps(inMenus, "conversation", anyText, selectable, here, reply),
-		"multi_conversations_select": keeps(inMenus, "conversations", anyList(anyText), multiple, here),
-		"channels_select":            keeps(inMenus, "channel", anyText, selectable, reply),
-		"multi_channels_select":      keeps(inMenus, "channels", anyList(anyText), multiple),
-		"datepicker":                 keeps(inMenus, "date", matching(date), selectable),
-		"timepicker":                 keeps(inMenus, "time", matching(clock), selectable, shape{"timezone": optional(anyText)}),
-		"datetimepicker":             keeps(inActions|inInput, "date_time", integer(minSeconds, maxSeconds), confirmable, focus),
-		"plain_text_input": keeps(inInput, "value", text(0, maxInput), typedIn, shape{
-			"multiline": optional(flag), "min_length": optional(integer(0, maxInput)), "max_length": optional(integer(1, maxInput)),
-		}).and(func(c *checker, at string, e raw.Object) {
-			least, _ := raw.Number(e, "min_length")
-			if most, given := raw.Number(e, "max_length"); given && most < least {
-				c.fail(at+"/max_length", "must be more than min_length")
-			}
-		}),
-		"number_input": keeps(inInput, "value", matching(decimal), typedIn, shape{
-			"is_decimal_allowed": required(flag), "min_value": float, "max_value": float,
-		}).and(func(c *checker, at string, e raw.Object) {
-			least, err1 := decimal(raw.Str(e, "min_value"))
-			most, err2 := decimal(raw.Str(e, "max_value"))
-			if err1 == nil && err2 == nil && least > most {
-				c.fail(at+"/min_value", "must be less than max_value")
-			}
-		}),
-		"email_text_input": keeps(inInput, "value", reach, typedIn),
-		"url_text_input":   keeps(inInput, "value", reach, typedIn),
-		"rich_text_input":  keeps(inInput, "value", richBlocks.rule(0), typedIn),
-		"file_input": {in: onModal | inInput, state: "files", shape: interactive.with(shape{
-			"filetypes": optional(listOf(1, math.MaxInt32, anyText)), "max_files": optional(integer(1, 10)),
-		})},
-		"image":            {in: inSection | inContext, shape: picture, more: pictured},
-		"workflow_button":  {in: onMessage | inSection | inActions, shape: labeled.with(styled, shape{"workflow": required(anything)})},
-		"feedback_buttons": {in: inContextActions, shape: interactive.with(shape{"positive_button": opinion, "negative_button": opinion})},
-		"icon_button": {in: inContextActions, shape: clicked.with(shape{
-			"icon": required(oneOf("trash")), "visible_to_user_ids": optional(anyList(anyText)),
-		})},
-	}
+// elements are the interactive elements.
+var elements = set{
+	"button": {in: inSection | inActions, shape: confirmable.with(shape{
+		"text": required(plain(75)), "value": optional(text(0, 2000)), "url": optional(address), "style": danger,
+		"accessibility_label": optional(text(0, 75)),
+	})},
+	"overflow":            {in: inSection | inActions, shape: confirmable.with(shape{"options": required(anything)}), more: menuItems},
+	"checkboxes":          keeps(anywhere, "options", anything, ticked).and(fewChoices),
+	"radio_buttons":       keeps(anywhere, "option", anything, ticked).and(fewChoices),
+	"static_select":       keeps(anywhere, "option", anything, selectable, grouped).and(manyChoices),
+	"multi_static_select": keeps(anywhere, "options", anything, multiple, grouped).and(manyChoices),
+	"users_select":        keeps(anywhere, "user", anyText, selectable),
+	"datepicker":          keeps(anywhere, "date", matching(date), selectable),
+	"timepicker":          keeps(anywhere, "time", matching(clock), selectable, shape{"timezone": optional(anyText)}),
+	"datetimepicker":      keeps(inActions|inInput, "date_time", integer(minSeconds, maxSeconds), confirmable, focus),
+	"plain_text_input": keeps(inInput, "value", text(0, maxInput), typedIn, shape{
+		"multiline": optional(flag), "min_length": optional(integer(0, maxInput)), "max_length": optional(integer(1, maxInput)),
+	}).and(func(c *checker, at string, e raw.Object) {
+		least, _ := raw.Number(e, "min_length")
+		if most, given := raw.Number(e, "max_length"); given && most < least {
+			c.fail(at+"/max_length", "must be more than min_length")
+		}
+	}),
+	"number_input": keeps(inInput, "value", matching(decimal), typedIn, shape{
+		"is_decimal_allowed": required(flag), "min_value": float, "max_value": float,
+	}).and(func(c *checker, at string, e raw.Object) {
+		least, err1 := decimal(raw.Str(e, "min_value"))
+		most, err2 := decimal(raw.Str(e, "max_value"))
+		if err1 == nil && err2 == nil && least > most {
+			c.fail(at+"/min_value", "must be less than max_value")
+		}
+	}),
+	"email_text_input": keeps(inInput, "value", text(1, maxInput), typedIn),
+	"url_text_input":   keeps(inInput, "value", text(1, maxInput), typedIn),
 }
 
 // and returns the kind with conditions that its shape cannot express.
@@ -261,54 +190,6 @@ func (c *checker) focus(at string, v any) {
 	c.focused = c.focused || v == true
 }
 
-// contextItem is the rule for an element of a context block.
-func contextItem(c *checker, at string, v any) {
-	if o, ok := v.(raw.Object); ok && raw.Str(o, "type") == "image" {
-		elements.rule(inContext)(c, at, v)
-		return
-	}
-	prose(3000)(c, at, v)
-}
-
-// picture is the shape of an image, as a block and as an element.
-var picture = shape{
-	"alt_text": required(text(1, 2000)), "image_url": optional(address),
-	"slack_file": optional(objectOf(shape{"id": optional(text(1, maxURL)), "url": optional(address)})),
-}
-
-func pictured(c *checker, at string, o raw.Object) {
-	if (o["image_url"] == nil) == (o["slack_file"] == nil) {
-		c.fail(at, "exactly one of image_url and slack_file is needed")
-	}
-}
-
-func (c *checker) allMarkdown(at string, b raw.Object) {
-	if c.markdown += units(raw.Str(b, "text")); c.markdown > maxMarkdown {
-		c.fail(at+"/text", "all markdown blocks together must be at most %d characters", maxMarkdown)
-	}
-}
-
-func (c *checker) allTables(at string, b raw.Object) {
-	if c.tables++; c.tables > 1 {
-		c.fail(at, "only_one_table_allowed")
-	}
-	n := 0
-	for _, row := range raw.List(b, "rows") {
-		cells, _ := row.([]any)
-		for _, o := range raw.All(cells) {
-			n += units(raw.Texts(o))
-		}
-	}
-	if n > maxTable {
-		c.fail(at+"/rows", "all cells together must be at most %d characters", maxTable)
-	}
-}
-
-// differentTasks is the rule for the tasks of a plan.
-func differentTasks(c *checker, at string, v any) {
-	listOf(0, 50, unlike("task_id", "duplicate task_id", tasks.rule(0)))(c, at, v)
-}
-
 // unlike returns the rule for items whose texts in a field differ.
 func unlike(key, why string, item rule) rule {
 	seen := map[string]bool{}
@@ -324,7 +205,7 @@ func listItem(c *checker, at string, v any) {
 		c.fail(at, "list items must be sections")
 		return
 	}
-	lines.rule(0)(c, at, v)
+	section.rule(0)(c, at, v)
 }
 
 // leavesOfLine is the rule for the content of a line.

@@ -8,8 +8,6 @@ const (
 	// reference/block-kit: kinds.go has the limits of single blocks and elements
 	maxMessageBlocks = 50
 	maxViewBlocks    = 100
-	maxMarkdown      = 12_000 // all Markdown blocks together
-	maxTable         = 10_000 // all cells together
 	maxURL           = 3000
 	maxInput         = 3000
 	minSeconds       = 1_000_000_000 // a Unix time has 10 digits

@@ -30,7 +30,7 @@ func (e *Emulator) command(m core.Account, a core.Action) (deed, error) {
 	payload := raw.Object{
 		"token": "deprecated", "team_id": team, "team_domain": "sandbox", "channel_id": c.ID, "channel_name": c.Name,
 		"user_id": m.ID, "user_name": m.Key, "command": name, "text": text, "api_app_id": app,
-		"is_enterprise_install": "false", "response_url": e.newURL(m.ID, c.ID, ""), "trigger_id": e.trigger(m.ID),
+		"is_enterprise_install": "false", "response_url": e.newURL(m.ID, c.ID), "trigger_id": e.trigger(m.ID),
 	}
 	return deed{[]raw.Object{payload}, func(body json.RawMessage, err error) core.Reaction {
 		var answer raw.Object

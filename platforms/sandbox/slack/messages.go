@@ -2,9 +2,7 @@ package slack
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,18 +19,12 @@ import (
 func content(a, m raw.Object) raw.Object {
 	blocks, okBlocks := objects(a, "blocks")
 	attachments, okAttachments := objects(a, "attachments")
-	text, markdown := raw.Str(a, "text"), raw.Str(a, "markdown_text")
+	text := raw.Str(a, "text")
 	switch {
 	case !okBlocks:
 		return failure("invalid_blocks_format")
 	case !okAttachments:
 		return failure("invalid_attachments")
-	case markdown != "" && (text != "" || len(blocks) > 0):
-		return failure("markdown_text_conflict")
-	case units(markdown) > maxMarkdown:
-		return failure("msg_too_long")
-	case markdown != "":
-		text, blocks = markdown, []any{raw.Object{"type": "markdown", "text": markdown}}
 	case text == "" && len(blocks) == 0 && len(attachments) == 0:
 		return failure("no_text")
 	}
@@ -79,25 +71,20 @@ func objects(a raw.Object, name string) ([]any, bool) {
 // checkContent checks blocks and attachments. It returns the error of the API,
 // or nil.
 func checkContent(blocks, attachments []any) raw.Object {
-	problems := checkBlocks("/blocks", blocks, onMessage)
+	problems := checkBlocks("/blocks", blocks, maxMessageBlocks)
 	if len(attachments) > maxAttachments {
 		return failure("too_many_attachments")
 	}
-	total := size(blocks)
-	for n, at := range raw.All(attachments) {
-		if at == nil {
+	for _, at := range raw.All(attachments) {
+		if at == nil || at["blocks"] != nil { // no known client sends blocks in attachments
 			return failure("invalid_attachments")
 		}
-		inner := raw.List(at, "blocks")
-		problems = append(problems, checkBlocks(fmt.Sprintf("/attachments/%d/blocks", n), inner, onMessage)...)
-		total += size(inner)
-		named(inner)
 	}
 	if len(problems) > 0 {
 		messages := raw.Object{"messages": problems}
 		return raw.Object{"error": "invalid_blocks", "errors": problems, "response_metadata": messages}
 	}
-	if total > maxBlocksSize {
+	if size(blocks) > maxBlocksSize {
 		return failure("msg_blocks_too_long")
 	}
 	return nil
@@ -229,15 +216,15 @@ func (e *Emulator) postEphemeral(a raw.Object) raw.Object {
 
 // responseURL is an address at which an app may respond to an interaction.
 type responseURL struct {
-	user, channel, ts string
-	uses              int
-	expires           time.Time
+	user, channel string
+	uses          int
+	expires       time.Time
 }
 
 // newURL returns a new response URL.
-func (e *Emulator) newURL(user, channel, ts string) string {
+func (e *Emulator) newURL(user, channel string) string {
 	key := uuid.NewString()
-	e.urls[key] = responseURL{user: user, channel: channel, ts: ts, expires: e.Clock.Now().Add(responseTTL)}
+	e.urls[key] = responseURL{user: user, channel: channel, expires: e.Clock.Now().Add(responseTTL)}
 	return e.address + "/slack/response/" + key
 }
 
@@ -277,20 +264,6 @@ func (e *Emulator) responseURL(rw http.ResponseWriter, r *http.Request) {
 // nil.
 func (e *Emulator) respond(u responseURL, a raw.Object) raw.Object {
 	c := e.Chats[u.channel]
-	old := c.Seen(u.ts, u.user)
-	if old != nil && yes(a, "delete_original") {
-		e.remove(c, u.ts)
-		return nil
-	}
-	if old != nil && yes(a, "replace_original") {
-		m := raw.Copy(old)
-		if bad := content(a, m); bad != nil {
-			return bad
-		}
-		clear(old)
-		maps.Copy(old, m)
-		return nil
-	}
 	m := e.message()
 	if thread := raw.Str(a, "thread_ts"); thread != "" {
 		m["thread_ts"] = thread

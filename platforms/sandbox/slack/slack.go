@@ -54,21 +54,20 @@ type Options struct {
 // The lock of the hub guards its state.
 type Emulator struct {
 	*core.Base
-	mux       *http.ServeMux
-	url       string // address that receives interactions
-	sockets   map[*socket]bool
-	tickets   map[string]bool // tickets for sockets that may be opened
-	turn      int             // selects the socket for the next payload
-	triggers  map[string]trigger
-	stacks    map[string][]*view       // open modals by user; the visible modal is last
-	homes     map[string]*view         // Home tabs by user
-	urls      map[string]responseURL   // response URLs by the last part of their path
-	address   string                   // address at which bots reach the sandbox
-	entered   map[input][]string       // values that members have not submitted yet
-	suggested map[input][]raw.Object   // options that the app suggested
-	deleted   map[string]bool          // deleted messages by channel and timestamp
-	sessions  map[string]*SessionState // sessions of agents by channel and thread
-	lastTS    int64
+	mux      *http.ServeMux
+	url      string // address that receives interactions
+	sockets  map[*socket]bool
+	tickets  map[string]bool // tickets for sockets that may be opened
+	turn     int             // selects the socket for the next payload
+	triggers map[string]trigger
+	stacks   map[string][]*view       // open modals by user; the visible modal is last
+	homes    map[string]*view         // Home tabs by user
+	urls     map[string]responseURL   // response URLs by the last part of their path
+	address  string                   // address at which bots reach the sandbox
+	entered  map[input][]string       // values that members have not submitted yet
+	deleted  map[string]bool          // deleted messages by channel and timestamp
+	sessions map[string]*SessionState // sessions of agents by channel and thread
+	lastTS   int64
 }
 
 // New returns a workspace with two channels.
@@ -77,7 +76,7 @@ func New(h *core.Hub, members []core.Account, o Options) *Emulator {
 		Base: core.NewBase(h, Name, members), mux: http.NewServeMux(), url: o.URL,
 		sockets: map[*socket]bool{}, tickets: map[string]bool{}, triggers: map[string]trigger{},
 		stacks: map[string][]*view{}, homes: map[string]*view{}, urls: map[string]responseURL{}, address: standardAddress,
-		entered: map[input][]string{}, suggested: map[input][]raw.Object{}, deleted: map[string]bool{},
+		entered: map[input][]string{}, deleted: map[string]bool{},
 		sessions: map[string]*SessionState{},
 	}
 	e.add(Channel, "deploys")
@@ -131,9 +130,6 @@ func (e *Emulator) Act(ctx context.Context, a core.Action) (core.Reaction, error
 	do := actions[a.Do]
 	if do == nil {
 		return core.Reaction{}, e.CannotDo(a.Do)
-	}
-	if err := e.suggest(ctx, m, a); err != nil {
-		return core.Reaction{}, err
 	}
 	e.Lock()
 	d, err := do(e, m, a)

@@ -139,7 +139,7 @@ func (e *Emulator) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	s.mu.Lock()
 	s.acks[id] = ch
 	s.mu.Unlock()
-	kind, accepts := "interactive", payload["type"] == "view_submission" || payload["type"] == "block_suggestion"
+	kind, accepts := "interactive", payload["type"] == "view_submission"
 	if payload["type"] == "event_callback" {
 		kind = "events_api"
 	}

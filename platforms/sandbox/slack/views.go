@@ -22,16 +22,15 @@ var (
 	}
 	modalShape = homeShape.with(shape{
 		"title": required(plain(maxTitle)), "close": optional(plain(maxTitle)), "submit": optional(plain(maxTitle)),
-		"clear_on_close": optional(flag), "notify_on_close": optional(flag), "submit_disabled": optional(flag),
 	})
 )
 
 // checkView checks a view against the published limits.
 func checkView(v raw.Object, kind string) []string {
 	const at = "/view"
-	c, on, fields := checker{}, onModal, modalShape
+	c, fields := checker{}, modalShape
 	if kind == "home" {
-		on, fields = onHome, homeShape
+		fields = homeShape
 	}
 	if raw.Str(v, "type") != kind {
 		c.fail(at+"/type", "must be %s", kind)
@@ -41,7 +40,7 @@ func checkView(v raw.Object, kind string) []string {
 	}
 	c.object(at, v, fields)
 	slices.Sort(c.problems)
-	return append(c.problems, checkBlocks(at+"/blocks", raw.List(v, "blocks"), on)...)
+	return append(c.problems, checkBlocks(at+"/blocks", raw.List(v, "blocks"), maxViewBlocks)...)
 }
 
 // CheckModal returns the reasons why Slack would refuse a modal.
