@@ -58,8 +58,8 @@ func (e *Emulator) upload(f file, name string) raw.Object {
 func showAttachments(m raw.Object, held []raw.Object) *failure {
 	shown := map[string]bool{}
 	for _, c := range components(raw.List(m, "components")) {
-		for _, item := range media(c) {
-			id, bad := resolve(c, item, held)
+		if kindOf(c) == fileShown {
+			id, bad := resolve(c, held)
 			if bad != nil {
 				return bad
 			}
@@ -76,14 +76,12 @@ func showAttachments(m raw.Object, held []raw.Object) *failure {
 	return nil
 }
 
-// resolve sets the address of a media item that refers to an attachment. It
-// returns the ID of the attachment, or "" for an external address.
-func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
+// resolve sets the address of a file that refers to an attachment. It returns
+// the ID of the attachment.
+func resolve(c raw.Object, held []raw.Object) (string, *failure) {
+	item := raw.Sub(c, "file")
 	name, given := strings.CutPrefix(raw.Str(item, "url"), "attachment://")
 	id := raw.Str(item, "attachment_id")
-	if !given && id == "" {
-		return "", nil
-	}
 	at := slices.IndexFunc(held, func(h raw.Object) bool {
 		return given && raw.Str(h, "filename") == name || !given && raw.Str(h, "id") == id
 	})
@@ -93,27 +91,8 @@ func resolve(c, item raw.Object, held []raw.Object) (string, *failure) {
 	}
 	h := held[at]
 	item["url"], item["attachment_id"], item["content_type"] = h["url"], h["id"], h["content_type"]
-	if kindOf(c) == fileShown {
-		c["name"], c["size"] = h["filename"], h["size"]
-	}
+	c["name"], c["size"] = h["filename"], h["size"]
 	return raw.Str(h, "id"), nil
-}
-
-// media returns the media items of a component.
-func media(c raw.Object) []raw.Object {
-	switch kindOf(c) {
-	case thumbnail:
-		return []raw.Object{raw.Sub(c, "media")}
-	case gallery:
-		var out []raw.Object
-		for _, o := range raw.Objects(c, "items") {
-			out = append(out, raw.Sub(o, "media"))
-		}
-		return out
-	case fileShown:
-		return []raw.Object{raw.Sub(c, "file")}
-	}
-	return nil
 }
 
 // shownFiles returns the IDs of the attachments that a message shows.

@@ -21,7 +21,7 @@ var (
 	}
 	layoutShape = shape{
 		{"components", total}, {"components", numbers},
-		{"components", each(in(actionRow, section, textDisplay, gallery, fileShown, separator, container))}, {"components", layoutText},
+		{"components", each(in(actionRow, section, textDisplay, fileShown, separator, container))}, {"components", layoutText},
 	}
 	embedShape = shape{
 		{"title", trimmed(0, maxEmbedTitle)}, {"description", trimmed(0, maxEmbedText)},

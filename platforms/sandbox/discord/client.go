@@ -114,15 +114,14 @@ func (e *Emulator) component(m core.Account, a core.Action) (*interaction, error
 		return nil, e.Errorf("no control %q on message %s", a.Control, a.Message)
 	}
 	data := raw.Object{"custom_id": a.Control, "component_type": kindOf(c), "id": c["id"]}
-	if kind := kindOf(c); kind == stringSelect || picksEntity(kind) {
+	if kindOf(c) != button {
 		values, err := chosen(e.withOptions(c), a.Values[a.Control])
 		if err != nil {
 			return nil, e.Errorf("%w", err)
 		}
 		data["values"] = values
-		if resolved := (raw.Object{}); picksEntity(kind) {
-			e.resolve(resolved, kind, values)
-			data["resolved"] = resolved
+		if kindOf(c) == userSelect {
+			data["resolved"] = e.resolved(values)
 		}
 	}
 	return e.begin(m, ch, msg, componentUsed, data), nil
@@ -142,16 +141,13 @@ func (e *Emulator) modalSubmit(m core.Account, a core.Action) (*interaction, err
 	if shown == nil || shown.User != m.ID {
 		return nil, e.Errorf("no modal %q is open for %s", a.View, m.Key)
 	}
-	filled, resolved, err := e.fill(raw.Objects(shown.Data, "components"), a.Values)
+	filled, err := fill(raw.Objects(shown.Data, "components"), a.Values)
 	if err != nil {
 		return nil, e.Errorf("%w", err)
 	}
 	delete(e.modals, a.View)
 	e.Touch()
 	data := raw.Object{"custom_id": raw.Str(shown.Data, "custom_id"), "components": filled}
-	if len(resolved) > 0 {
-		data["resolved"] = resolved
-	}
 	return e.begin(m, e.channels[shown.Channel], shown.Message, modalSubmitted, data), nil
 }
 

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge/lazyregexp"
@@ -13,48 +12,30 @@ import (
 // Kinds of options of a command:
 // docs.discord.com/developers/interactions/application-commands.
 const (
-	subcommand      = 1
-	subcommandGroup = 2
-	stringOption    = 3
-	integerOption   = 4
-	booleanOption   = 5
-	userOption      = 6
-	channelOption   = 7
-	roleOption      = 8
-	numberOption    = 10
-	attachmentKind  = 11
+	subcommand   = 1
+	stringOption = 3
 )
 
 var commandName = lazyregexp.New(`^[-_'\p{L}\p{N}]{1,32}$`)
 
-// registered returns the command with a name and a kind, or nil.
-func (e *Emulator) registered(name string, kind int) raw.Object {
-	for _, c := range e.commands {
-		if raw.Str(c, "name") == name && raw.Int(c["type"]) == kind {
-			return c
-		}
-	}
-	return nil
+// commandShape is a command of the chat. Commands of menus are refused.
+var commandShape = shape{
+	{"type", optional(oneOf(1))}, {"name", commandNamed}, whole(func(c *checker, at string, o raw.Object) { c.options(at, o, 0) }),
 }
-
-// commandShape is a chat command, and menuShape is a menu command.
-var (
-	commandShape = shape{{"name", commandNamed}, whole(func(c *checker, at string, o raw.Object) { c.options(at, o, 0) })}
-	menuShape    = shape{{"name", text(1, 32)}}
-)
 
 var commandNamed = that(func(v any) bool {
 	name, _ := v.(string)
 	return commandName.MatchString(name) && strings.ToLower(name) == name
 }, "", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
 
-// options checks the description and the options of a command, a group or a
-// subcommand. Holder is the kind of the option that contains them, or 0.
+// options checks the description and the options of a command or a subcommand.
+// Holder is the kind of the option that contains them, or 0. Options other than
+// subcommands and texts are refused.
 func (c *checker) options(at string, o raw.Object, holder int) {
 	optional := false
 	shape{{"description", text(1, maxCommandDescription)}, {"options", atMost(maxCommandOptions, object(func(c *checker, at string, opt raw.Object) {
 		kind := kindOf(opt)
-		if !fits(kind, holder) {
+		if kind != stringOption && (kind != subcommand || holder != 0) {
 			c.fail(at+".type", "BASE_TYPE_CHOICES", "Value must be one of the option types that fit here.")
 		}
 		commandNamed(c, at+".name", opt["name"])
@@ -65,20 +46,8 @@ func (c *checker) options(at string, o raw.Object, holder int) {
 		if optional && opt["required"] == true {
 			c.fail(at, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
 		}
-		optional = optional || kind > subcommandGroup && opt["required"] != true
+		optional = optional || kind == stringOption && opt["required"] != true
 	}))}, {"options", unique("name", "", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")}}.rule(c, at, o)
-}
-
-// fits reports whether an option of a kind may be in an option of another kind.
-// The command itself has the kind 0.
-func fits(kind, in int) bool {
-	switch kind {
-	case subcommand:
-		return in == 0 || in == subcommandGroup
-	case subcommandGroup:
-		return in == 0
-	}
-	return kind >= stringOption && kind <= attachmentKind && in != subcommandGroup
 }
 
 // createCommand creates a command, or updates the command with its name.
@@ -86,17 +55,11 @@ func (e *Emulator) createCommand(c *call) any {
 	if c.PathValue("app") != Application {
 		return notFound
 	}
-	o, shape := raw.Copy(c.args), commandShape
-	if _, given := raw.Number(o, "type"); !given {
-		o["type"] = 1.
-	}
-	if kindOf(o) != 1 { // a menu command has neither a description nor options
-		o["description"], shape = "", menuShape
-	}
-	if bad := shape.check("", o, false); bad != nil {
+	o := raw.Copy(c.args)
+	if bad := commandShape.check("", o, false); bad != nil {
 		return bad
 	}
-	old := e.registered(raw.Str(o, "name"), kindOf(o))
+	old := e.commands[raw.Str(o, "name")]
 	switch {
 	case old != nil:
 		o["id"] = old["id"]
@@ -105,11 +68,11 @@ func (e *Emulator) createCommand(c *call) any {
 	default:
 		c.status, o["id"] = 201, e.snowflake()
 	}
-	o["application_id"], o["version"] = Application, e.snowflake()
+	o["type"], o["application_id"], o["version"] = 1, Application, e.snowflake()
 	if _, given := o["default_member_permissions"]; !given {
 		o["default_member_permissions"] = nil
 	}
-	e.commands[raw.Str(o, "id")] = o
+	e.commands[raw.Str(o, "name")] = o
 	return raw.Clone(o)
 }
 
@@ -121,13 +84,13 @@ func (e *Emulator) command(m core.Account, a core.Action, suggest bool) (*intera
 	ch := e.channels[a.Channel]
 	var command raw.Object
 	if len(words) > 0 {
-		command = e.registered(words[0], 1)
+		command = e.commands[words[0]]
 	}
 	if command == nil || ch == nil {
 		return nil, e.Errorf("there is no command %q in %q", a.Text, a.Channel)
 	}
 	data := raw.Object{"id": command["id"], "name": words[0], "type": 1}
-	t := &typed{Emulator: e, user: m.ID, suggest: suggest, resolved: raw.Object{}}
+	t := typed{Emulator: e, user: m.ID, suggest: suggest}
 	options, err := t.options("/"+words[0], words[1:], raw.Objects(command, "options"))
 	if err != nil {
 		return nil, err
@@ -135,30 +98,23 @@ func (e *Emulator) command(m core.Account, a core.Action, suggest bool) (*intera
 	if len(options) > 0 {
 		data["options"] = options
 	}
-	if len(t.resolved) > 0 {
-		data["resolved"] = t.resolved
-	}
 	kind := commandUsed
 	if suggest {
 		kind = suggestionsWanted
 	}
-	i := e.begin(m, ch, nil, kind, data)
-	i.Focused = t.focused
-	return i, nil
+	return e.begin(m, ch, nil, kind, data), nil
 }
 
 // typed reads the words of a command.
 type typed struct {
 	*Emulator
-	user     string
-	suggest  bool
-	focused  int // kind of the option that needs suggestions
-	resolved raw.Object
+	user    string
+	suggest bool
 }
 
 // options returns the options in the words after a command or a subcommand.
-func (t *typed) options(of string, words []string, known []raw.Object) ([]any, error) {
-	if len(known) > 0 && kindOf(known[0]) <= subcommandGroup {
+func (t typed) options(of string, words []string, known []raw.Object) ([]any, error) {
+	if len(known) > 0 && kindOf(known[0]) == subcommand {
 		name := ""
 		if len(words) > 0 {
 			name = words[0]
@@ -174,7 +130,7 @@ func (t *typed) options(of string, words []string, known []raw.Object) ([]any, e
 		if inner == nil {
 			inner = []any{}
 		}
-		return []any{raw.Object{"name": name, "type": kindOf(known[n]), "options": inner}}, nil
+		return []any{raw.Object{"name": name, "type": subcommand, "options": inner}}, nil
 	}
 	given, err := t.assign(of, words, known)
 	if err != nil {
@@ -194,12 +150,12 @@ func (t *typed) options(of string, words []string, known []raw.Object) ([]any, e
 		if err != nil {
 			return nil, err
 		}
-		option := raw.Object{"name": name, "type": kindOf(o), "value": value}
+		option := raw.Object{"name": name, "type": stringOption, "value": value}
 		if t.suggest && len(out) == len(given)-1 {
 			if o["autocomplete"] != true {
 				return nil, t.Errorf("%s suggests nothing for %q", of, name)
 			}
-			option["focused"], t.focused = true, kindOf(o)
+			option["focused"] = true
 		}
 		out = append(out, option)
 	}
@@ -208,7 +164,7 @@ func (t *typed) options(of string, words []string, known []raw.Object) ([]any, e
 
 // assign returns the texts of options by name. If the words contain no names,
 // all of them are the value of the first option.
-func (t *typed) assign(of string, words []string, known []raw.Object) (map[string]string, error) {
+func (t typed) assign(of string, words []string, known []raw.Object) (map[string]string, error) {
 	given, last := map[string]string{}, ""
 	for _, w := range words {
 		name, text, named := strings.Cut(w, ":")
@@ -234,53 +190,28 @@ func (t *typed) assign(of string, words []string, known []raw.Object) (map[strin
 
 // value returns the value of an option in the format of the API. While a member
 // types, the value may be incomplete.
-func (t *typed) value(o raw.Object, text string) (any, error) {
-	var out any = text
-	var err error
-	switch kind := kindOf(o); kind {
-	case integerOption:
-		var n int64
-		n, err = strconv.ParseInt(text, 10, 64)
-		out = n
-	case numberOption:
-		out, err = strconv.ParseFloat(text, 64)
-	case booleanOption:
-		out, err = strconv.ParseBool(text)
-	case userOption, roleOption, channelOption:
-		t.resolve(t.resolved, map[int]int{userOption: userSelect, roleOption: roleSelect, channelOption: channelSelect}[kind], []any{text})
-	}
+func (t typed) value(o raw.Object, text string) (any, error) {
 	if t.suggest {
 		return text, nil
 	}
 	if v, picked := t.suggested[t.user][text]; picked && o["autocomplete"] == true {
 		return v, nil
 	}
-	if err != nil {
-		return nil, t.Errorf("%q does not fit %q", text, raw.Str(o, "name"))
-	}
 	if choices := raw.Objects(o, "choices"); len(choices) > 0 {
 		n := slices.IndexFunc(choices, func(c raw.Object) bool { return raw.Str(c, "name") == text || raw.Text(c["value"]) == text })
 		if n < 0 {
 			return nil, t.Errorf("%q is not among the choices of %q", text, raw.Str(o, "name"))
 		}
-		out = choices[n]["value"]
+		return choices[n]["value"], nil
 	}
-	return out, nil
+	return text, nil
 }
 
 // suggest checks a response with suggestions and shows them. If a member picks
 // a suggestion, the client sends its value.
 func (e *Emulator) suggest(i *interaction, d raw.Object) *failure {
-	value := text(1, maxOption)
-	if i.Focused != stringOption {
-		value = func(c *checker, at string, v any) {
-			if s, wrong := v.(string); wrong {
-				c.fail(at, "NUMBER_TYPE_COERCE", "Value %q is not a number.", s)
-			}
-		}
-	}
 	suggestions := shape{{"choices", present}, {"choices", iterable}, {"choices", atMost(maxSuggestions, shape{
-		{"name", text(1, maxOption)}, {"value", present}, {"value", value},
+		{"name", text(1, maxOption)}, {"value", present}, {"value", text(1, maxOption)},
 	}.rule)}}
 	if bad := suggestions.check("data", d, false); bad != nil {
 		return bad

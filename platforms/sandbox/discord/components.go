@@ -17,32 +17,18 @@ const (
 	stringSelect  = 3
 	textInput     = 4
 	userSelect    = 5
-	roleSelect    = 6
-	anySelect     = 7 // users and roles
-	channelSelect = 8
 	section       = 9
 	textDisplay   = 10
-	thumbnail     = 11
-	gallery       = 12
 	fileShown     = 13
 	separator     = 14
 	container     = 17
 	label         = 18
-	fileUpload    = 19
 	radioGroup    = 21
 	checkboxGroup = 22
-	checkbox      = 23
 )
 
-// Styles of buttons.
-const (
-	linkButton    = 5
-	premiumButton = 6
-)
-
-// picksEntity reports whether a select offers users, roles or channels instead
-// of options.
-func picksEntity(kind int) bool { return kind >= userSelect && kind <= channelSelect }
+// linkButton is the style of a button that opens a page.
+const linkButton = 5
 
 func kindOf(o raw.Object) int { n, _ := raw.Number(o, "type"); return int(n) }
 
@@ -82,23 +68,23 @@ func numberComponents(items []any) {
 }
 
 // componentKinds maps each kind of component to the fields that Discord
-// accepts: docs.discord.com/developers/components/reference.
+// accepts: docs.discord.com/developers/components/reference. Other kinds are
+// refused.
 var componentKinds map[int]shape
 
 func init() { // components contain components
-	entity := shape{
-		{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, whole(amount(maxOptions)),
-		{"options", that(func(v any) bool { return size(v) == 0 }, "", "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")}, whole(defaults),
-	}
 	componentKinds = map[int]shape{
 		actionRow: {whole(row)},
 		button: {
-			{"style", oneOf(1, 2, 3, 4, 5, 6)}, holds(func(o raw.Object) bool {
-				return raw.Str(o, "label") != "" || o["emoji"] != nil || raw.Int(o["style"]) == premiumButton
+			{"style", oneOf(1, 2, 3, 4, linkButton)}, holds(func(o raw.Object) bool {
+				return raw.Str(o, "label") != "" || o["emoji"] != nil
 			}, "", "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED", "A button needs a label or an emoji"), {"label", text(0, maxButton)}, whole(target),
 		},
 		stringSelect: {
-			{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, {"options", options(1, maxOptions)}, whole(amountOfOptions),
+			{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, {"options", options(1, maxOptions)}, whole(amount),
+		},
+		userSelect: {
+			{"custom_id", customID}, {"placeholder", text(0, maxPlaceholder)}, whole(amount), {"options", none}, {"default_values", none},
 		},
 		textInput: {
 			{"custom_id", customID}, {"style", oneOf(1, 2)}, holds(func(o raw.Object) bool {
@@ -108,36 +94,29 @@ func init() { // components contain components
 			}, ".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and %d.", maxInput), {"value", text(0, maxInput)},
 			{"placeholder", text(0, maxInputPlaceholder)},
 		},
-		userSelect: entity, roleSelect: entity, anySelect: entity, channelSelect: entity,
 		section: {
 			{"components", between(1, maxSectionTexts, in(textDisplay))}, {"accessory", all(that(func(v any) bool {
 				o, _ := v.(raw.Object)
-				return kindOf(o) == button || kindOf(o) == thumbnail
-			}, "", "BASE_TYPE_REQUIRED", "This field is required"), in(button, thumbnail))},
+				return kindOf(o) == button
+			}, "", "BASE_TYPE_REQUIRED", "This field is required"), in(button))},
 		},
 		textDisplay: {{"content", displayed}},
-		thumbnail:   {{"media", mediaItem}},
-		gallery: {{"items", between(1, maxGallery, shape{
-			{"media", mediaItem}, {"description", text(0, maxMediaDescription)},
-		}.rule)}},
 		fileShown: {{"file", shape{holds(func(o raw.Object) bool {
 			return strings.HasPrefix(raw.Str(o, "url"), "attachment://") || raw.Str(o, "attachment_id") != ""
 		}, ".url", "UNFURLED_MEDIA_ITEM_URL_INVALID", "A file must be an attachment of the message: attachment://FILENAME")}.rule}},
 		separator: {{"spacing", optional(oneOf(1, 2))}},
 		container: {
-			{"accent_color", color}, {"components", filled}, {"components", each(in(actionRow, section, textDisplay, gallery, fileShown, separator))},
+			{"accent_color", color}, {"components", filled}, {"components", each(in(actionRow, section, textDisplay, fileShown, separator))},
 		},
 		label: {
 			{"label", text(1, maxLabel)}, {"description", text(0, maxLabelDescription)}, {"component", shape{
 				holds(func(o raw.Object) bool { _, has := o["label"]; return !has }, ".label", "BASE_TYPE_BAD_LENGTH",
 					"Must be between %d and %d in length.", 1, maxLabel), // such an input has no label of its own
-				{"", in(stringSelect, textInput, userSelect, roleSelect, anySelect, channelSelect, fileUpload, radioGroup, checkboxGroup, checkbox)},
+				{"", in(stringSelect, textInput, radioGroup, checkboxGroup)},
 			}.rule},
 		},
-		fileUpload:    {{"custom_id", customID}, whole(amount(maxUploads))},
 		radioGroup:    {{"custom_id", customID}, {"options", options(2, maxRadio)}},
-		checkboxGroup: {{"custom_id", customID}, {"options", options(1, maxRadio)}, whole(amountOfOptions)},
-		checkbox:      {{"custom_id", customID}, {"required", that(func(v any) bool { return v != true }, "", "COMPONENT_INVALID_REQUIRED", "A checkbox cannot be required")}},
+		checkboxGroup: {{"custom_id", customID}, {"options", options(1, maxRadio)}, whole(amount)},
 	}
 }
 
@@ -181,7 +160,7 @@ func row(c *checker, at string, o raw.Object) {
 		at := at + ".components." + strconv.Itoa(n)
 		alone = alone || kindOf(child) != button
 		if kindOf(child) != textInput || !c.modal {
-			in(button, stringSelect, userSelect, roleSelect, anySelect, channelSelect)(c, at, child)
+			in(button, stringSelect, userSelect)(c, at, child)
 			continue
 		}
 		componentKinds[textInput].rule(c, at, child)
@@ -192,14 +171,10 @@ func row(c *checker, at string, o raw.Object) {
 	}
 }
 
-// target checks the field that a click on a button uses: its custom ID, URL or
-// SKU.
+// target checks the field that a click on a button uses: its custom ID or URL.
 func target(c *checker, at string, o raw.Object) {
 	name, other, rule := "custom_id", "url", customID
-	switch raw.Int(o["style"]) {
-	case premiumButton:
-		name, other, rule = "sku_id", "", text(1, maxSKU)
-	case linkButton:
+	if raw.Int(o["style"]) == linkButton {
 		name, other, rule = "url", "custom_id", text(1, maxURL)
 	}
 	if raw.Str(o, other) != "" {
@@ -217,46 +192,26 @@ func options(least, most int) rule {
 		"value", ".value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used"))
 }
 
-// defaults checks the default values of a select of users, roles or channels.
-func defaults(c *checker, at string, o raw.Object) {
-	kinds := map[int][]string{
-		userSelect: {"user"}, roleSelect: {"role"}, anySelect: {"user", "role"}, channelSelect: {"channel"},
-	}[kindOf(o)]
-	for n, v := range raw.Objects(o, "default_values") {
-		if !slices.Contains(kinds, raw.Str(v, "type")) || !snowflakeLike.MatchString(raw.Str(v, "id")) {
-			c.fail(at+".default_values."+strconv.Itoa(n), "BASE_TYPE_CHOICES", "Value must be one of %q with an id.", kinds)
-		}
+// amount checks min_values and max_values, whose maximum is the number of
+// options.
+func amount(c *checker, at string, o raw.Object) {
+	most := len(raw.List(o, "options"))
+	if kindOf(o) == userSelect {
+		most = maxOptions
+	}
+	least, hasLeast := raw.Number(o, "min_values")
+	highest, hasMost := raw.Number(o, "max_values")
+	switch {
+	case hasLeast && (least < 0 || int(least) > most):
+		c.fail(at+".min_values", "BASE_TYPE_BAD_LENGTH", "min_values must be between 0 and %d.", most)
+	case hasMost && (highest < 1 || int(highest) > most || hasLeast && highest < least):
+		c.fail(at+".max_values", "BASE_TYPE_BAD_LENGTH", "max_values must be between 1 and %d, and not below min_values.", most)
+	case c.modal && hasLeast && least < 1 && o["required"] != false:
+		c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
+	case c.modal && o["disabled"] == true:
+		c.fail(at+".disabled", "COMPONENT_DISABLED", "Components in a modal cannot be disabled")
 	}
 }
-
-// amount returns the check of min_values and max_values. Most is the maximum of
-// both.
-func amount(most int) func(c *checker, at string, o raw.Object) {
-	return func(c *checker, at string, o raw.Object) {
-		least, hasLeast := raw.Number(o, "min_values")
-		highest, hasMost := raw.Number(o, "max_values")
-		switch {
-		case hasLeast && (least < 0 || int(least) > most):
-			c.fail(at+".min_values", "BASE_TYPE_BAD_LENGTH", "min_values must be between 0 and %d.", most)
-		case hasMost && (highest < 1 || int(highest) > most || hasLeast && highest < least):
-			c.fail(at+".max_values", "BASE_TYPE_BAD_LENGTH", "max_values must be between 1 and %d, and not below min_values.", most)
-		case c.modal && hasLeast && least < 1 && o["required"] != false:
-			c.fail(at+".min_values", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")
-		case c.modal && o["disabled"] == true:
-			c.fail(at+".disabled", "COMPONENT_DISABLED", "Components in a modal cannot be disabled")
-		}
-	}
-}
-
-func amountOfOptions(c *checker, at string, o raw.Object) {
-	amount(len(raw.List(o, "options")))(c, at, o)
-}
-
-// mediaItem is the rule for a media item.
-var mediaItem = shape{holds(func(o raw.Object) bool {
-	scheme, _, _ := strings.Cut(raw.Str(o, "url"), "://")
-	return slices.Contains([]string{"https", "http", "attachment"}, scheme) || raw.Str(o, "attachment_id") != ""
-}, ".url", "URL_TYPE_INVALID_URL", "Not a well formed URL.")}.rule
 
 // modalShape is the data of a modal response.
 var modalShape = shape{

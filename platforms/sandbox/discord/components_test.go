@@ -141,7 +141,7 @@ func TestComponents(t *testing.T) {
 		{"id twice", v2(`{"type":10,"id":7,"content":"a"}`, `{"type":10,"id":7,"content":"b"}`), "COMPONENT_ID_DUPLICATED"},
 		{"file without attachment", v2(fileShown), "ATTACHMENT_NOT_FOUND"},
 		{"file elsewhere", v2(strings.ReplaceAll(fileShown, "attachment", "https")), "UNFURLED_MEDIA_ITEM_URL_INVALID"},
-		{"gallery", v2(`{"type":12,"items":[]}`), "items"},
+		{"gallery", v2(`{"type":12,"items":[]}`), "UNION_TYPE_CHOICES"},
 	} {
 		status, answer := b.call("POST", "", x.body, "", "")
 		b.want(x.name, x.word, status, answer)

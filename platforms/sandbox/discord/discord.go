@@ -68,7 +68,7 @@ type Emulator struct {
 	files        core.Files
 	attached     map[string][]raw.Object // attachments by message, including those in components
 	noEmbeds     map[string]bool         // users whose client hides embeds
-	commands     map[string]raw.Object   // by ID
+	commands     map[string]raw.Object   // by name
 	starts       starts
 	lastID       int64
 }

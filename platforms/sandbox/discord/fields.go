@@ -3,36 +3,32 @@ package discord
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // filler fills in a modal for a member.
 type filler struct {
-	*Emulator
-	values   map[string][]string // values by custom ID
-	used     map[string]bool
-	resolved raw.Object
+	values map[string][]string // values by custom ID
+	used   map[string]bool
 }
 
-// fill returns the values that a client sends for the components of a modal,
-// and the objects of the IDs in them.
-func (e *Emulator) fill(components []raw.Object, values map[string][]string) ([]any, raw.Object, error) {
-	f := filler{e, values, map[string]bool{}, raw.Object{}}
+// fill returns the values that a client sends for the components of a modal.
+func fill(components []raw.Object, values map[string][]string) ([]any, error) {
+	f := filler{values, map[string]bool{}}
 	out := []any{}
 	for _, o := range components {
 		switch kindOf(o) {
 		case label:
 			field, err := f.filled(raw.Sub(o, "component"))
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			out = append(out, raw.Object{"type": label, "id": o["id"], "component": field})
 		case actionRow:
 			field, err := f.filled(raw.Objects(o, "components")[0])
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			out = append(out, raw.Object{"type": actionRow, "id": o["id"], "components": []any{field}})
 		case textDisplay:
@@ -41,10 +37,10 @@ func (e *Emulator) fill(components []raw.Object, values map[string][]string) ([]
 	}
 	for id := range values {
 		if !f.used[id] {
-			return nil, nil, fmt.Errorf("there is no input %q", id)
+			return nil, fmt.Errorf("there is no input %q", id)
 		}
 	}
-	return out, f.resolved, nil
+	return out, nil
 }
 
 // filled returns an input with the value that the member entered, or with its
@@ -54,30 +50,19 @@ func (f filler) filled(c raw.Object) (raw.Object, error) {
 	f.used[id] = true
 	given, set := f.values[id]
 	out := raw.Object{"type": kindOf(c), "custom_id": id, "id": c["id"]}
-	switch kindOf(c) {
-	case textInput:
+	if kindOf(c) == textInput {
 		text := raw.Str(c, "value")
 		if set && len(given) > 0 {
 			text = given[0]
 		}
 		out["value"] = text
 		return out, checkTyped(c, id, text)
-	case checkbox:
-		out["value"] = set && len(given) > 0 && given[0] == "true" || !set && c["default"] == true
-		return out, nil
-	case fileUpload:
-		if err := countChosen(c, len(given)); err != nil {
-			return nil, err
-		}
-		out["values"] = f.uploaded(f.resolved, given)
-		return out, nil
 	}
-	return out, f.choose(out, c, given, set)
+	return out, choose(out, c, given, set)
 }
 
 // choose sets the chosen options of an input.
-func (f filler) choose(out, c raw.Object, given []string, set bool) error {
-	c = f.withOptions(c)
+func choose(out, c raw.Object, given []string, set bool) error {
 	if !set {
 		for _, o := range raw.Objects(c, "options") {
 			if o["default"] == true {
@@ -89,7 +74,6 @@ func (f filler) choose(out, c raw.Object, given []string, set bool) error {
 	if err != nil {
 		return err
 	}
-	f.resolve(f.resolved, kindOf(c), picked)
 	switch {
 	case kindOf(c) != radioGroup:
 		out["values"] = picked
@@ -151,88 +135,32 @@ func countChosen(c raw.Object, n int) error {
 	return nil
 }
 
-// entity is a user, a role or a channel that a select offers.
-type entity struct {
-	kind, id, name string // kind is the name of its list in resolved
-	data           raw.Object
-}
-
-// offered returns the entries of a select of users, roles or channels. The
-// caller holds the lock.
-func (e *Emulator) offered(kind int) []entity {
-	var out []entity
-	if kind == userSelect || kind == anySelect {
-		for _, m := range e.Members {
-			out = append(out, entity{"users", m.ID, m.Name, userJSON(m)})
-		}
-	}
-	if kind == roleSelect || kind == anySelect {
-		for _, r := range e.roles() {
-			out = append(out, entity{"roles", raw.Str(r, "id"), raw.Str(r, "name"), r})
-		}
-	}
-	if kind == channelSelect {
-		for _, ch := range raw.All(e.textChannels()) {
-			out = append(out, entity{"channels", raw.Str(ch, "id"), raw.Str(ch, "name"), ch})
-		}
-	}
-	return out
-}
-
-// withOptions returns a copy of an input. A select of users, roles or channels
-// gets its entries as options, so that people choose by name.
+// withOptions returns a copy of a select. A select of users gets the members as
+// options, so that people choose by name.
 func (e *Emulator) withOptions(c raw.Object) raw.Object {
 	c = raw.Copy(c)
-	if !picksEntity(kindOf(c)) {
+	if kindOf(c) != userSelect {
 		return c
 	}
-	selected := map[string]bool{}
-	for _, v := range raw.Objects(c, "default_values") {
-		selected[raw.Str(v, "id")] = true
-	}
 	var options []any
-	for _, e := range e.offered(kindOf(c)) {
-		options = append(options, raw.Object{"label": e.name, "value": e.id, "default": selected[e.id]})
+	for _, m := range e.Members {
+		options = append(options, raw.Object{"label": m.Name, "value": m.ID})
 	}
 	c["options"] = options
 	return c
 }
 
-// resolve adds the objects of chosen IDs to the field "resolved" of an
-// interaction.
-func (e *Emulator) resolve(resolved raw.Object, kind int, values []any) {
-	add := func(list, id string, data raw.Object) {
-		if raw.Sub(resolved, list) == nil {
-			resolved[list] = raw.Object{}
-		}
-		raw.Sub(resolved, list)[id] = data
-	}
-	for _, o := range e.offered(kind) {
-		if !slices.Contains(values, any(o.id)) {
+// resolved returns the objects of chosen users. The caller holds the lock.
+func (e *Emulator) resolved(values []any) raw.Object {
+	users, members := raw.Object{}, raw.Object{}
+	for _, m := range e.Members {
+		if !slices.Contains(values, any(m.ID)) {
 			continue
 		}
-		add(o.kind, o.id, o.data)
-		if m, known := e.ByID(o.id); known {
-			member := memberJSON(nil, e.GroupsOf(m))
-			delete(member, "user")
-			member["permissions"] = "0" // permissions in the channel
-			add("members", o.id, member)
-		}
+		member := memberJSON(nil, e.GroupsOf(m))
+		delete(member, "user")
+		member["permissions"] = "0" // permissions in the channel
+		users[m.ID], members[m.ID] = userJSON(m), member
 	}
-}
-
-// uploaded stores the files that a member chose in a modal, and returns their
-// IDs. The first line of a value is the name of a file, and the rest is its
-// content.
-func (e *Emulator) uploaded(resolved raw.Object, values []string) []any {
-	ids, attachments := []any{}, raw.Object{}
-	for _, v := range values {
-		name, content, _ := strings.Cut(v, "\n")
-		a := e.upload(file{data: []byte(content)}, name)
-		ids, attachments[raw.Str(a, "id")] = append(ids, a["id"]), a
-	}
-	if len(ids) > 0 {
-		resolved["attachments"] = attachments
-	}
-	return ids
+	return raw.Object{"users": users, "members": members}
 }

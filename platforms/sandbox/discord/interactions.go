@@ -26,7 +26,6 @@ type interaction struct {
 	Message   string // ID of the message of the component
 	Kind      int
 	payload   raw.Object
-	Focused   int // kind of the option that needs suggestions
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool

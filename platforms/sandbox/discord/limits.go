@@ -26,12 +26,10 @@ const (
 	maxCustomID          = 100
 	maxButton            = 80
 	maxURL               = 512
-	maxSKU               = 20
 	maxPlaceholder       = 150
 	maxOptions           = 25
 	maxOption            = 100 // label, value and description
 	maxRadio             = 10  // options of a radio or checkbox group
-	maxUploads           = 10  // files of a file upload
 	maxInput             = 4000
 	maxInputPlaceholder  = 100
 	maxLabel             = 45
@@ -40,8 +38,6 @@ const (
 	maxTextDisplay       = 4000
 	maxComponents        = 40 // components of a message, including nested ones
 	maxSectionTexts      = 3
-	maxGallery           = 10
-	maxMediaDescription  = 1024
 	maxComponentID       = 1<<31 - 1
 	maxComponentsText    = 4000
 	maxComponentsTextRaw = 10170 // bytes; the service fails above this: discord/discord-api-docs#8554

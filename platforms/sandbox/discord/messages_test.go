@@ -171,7 +171,7 @@ func TestEmbeds(t *testing.T) {
 		{`"components":[` + row(`{"type":2,"style":1,`+linked) + `]`, "CUSTOM_ID_AND_URL"},
 		{`"components":[` + row(`{"type":2,"style":5,`+linked) + `]`, "CUSTOM_ID_AND_URL"},
 		{`"components":[` + row(`{"type":2,"style":5,"label":"x"}`) + `]`, "url"},
-		{`"components":[` + row(`{"type":2,"style":6}`) + `]`, "sku_id"},
+		{`"components":[` + row(`{"type":2,"style":6,"sku_id":"1"}`) + `]`, "style"},
 		{`"components":[` + row(`{"type":5,"custom_id":"a"}`) + `]`, ""},
 		{`"components":[` + row(`{"type":4,"custom_id":"a"}`) + `]`, "UNION_TYPE_CHOICES"},
 		{`"components":[` + menu(options(25)) + `]`, ""},

@@ -138,7 +138,7 @@ func TestModalChecks(t *testing.T) {
 		{labelled("x", with(text, "value", strings.Repeat("x", 4001))), "value"},
 		{labelled("x", with(text, "placeholder", strings.Repeat("x", 101))), "placeholder"},
 		{labelled("x", with(text, "type", 9)), "UNION_TYPE_CHOICES"},
-		{labelled("x", choices(23, "a", nil)), ""},
+		{labelled("x", choices(23, "a", nil)), "UNION_TYPE_CHOICES"},
 		{labelled("x", choices(3, "a", map[string]any{"disabled": true})), "COMPONENT_DISABLED"},
 		{labelled("x", choices(3, "a", map[string]any{"min_values": 0})), "min_values"},
 		{labelled("x", choices(3, "a", map[string]any{"min_values": 0, "required": false})), ""},

@@ -103,10 +103,12 @@ func isList(v any) bool { _, list := v.([]any); return list }
 func size(v any) int    { items, _ := v.([]any); return len(items) }
 
 var (
-	// present is the rule for a field that may not be missing, and filled is the
-	// rule for an array that may not be empty.
+	// present is the rule for a field that may not be missing, filled is the rule
+	// for an array that may not be empty, and none is the rule for an array that
+	// must be empty.
 	present    = that(func(v any) bool { return v != nil }, "", "BASE_TYPE_REQUIRED", "This field is required")
 	filled     = that(func(v any) bool { return size(v) > 0 }, "", "BASE_TYPE_REQUIRED", "This field is required")
+	none       = that(func(v any) bool { return size(v) == 0 }, "", "BASE_TYPE_BAD_LENGTH", "Must be 0 in length.")
 	iterable   = that(isList, "", "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
 	dictionary = that(func(v any) bool { _, ok := v.(raw.Object); return ok }, "", "MODEL_TYPE_CONVERT",
 		"Only dictionaries may be used in a ModelType")

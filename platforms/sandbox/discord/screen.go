@@ -17,7 +17,7 @@ func Controls(m raw.Object) []core.Control {
 		case id == "":
 		case kind == button:
 			out = append(out, core.Control{ID: id, Label: raw.Str(o, "label"), Kind: "button"})
-		case kind == stringSelect || picksEntity(kind):
+		case kind == stringSelect || kind == userSelect:
 			out = append(out, core.Control{ID: id, Kind: "select"})
 		}
 	}
@@ -38,7 +38,7 @@ func (e *Emulator) Inputs(view string) ([]core.Input, bool) {
 	var out []core.Input
 	for _, o := range raw.Objects(shown.Data, "components") {
 		if c := raw.Sub(o, "component"); c != nil {
-			out = append(out, core.Input{ID: raw.Str(c, "custom_id"), Element: e.withOptions(c)})
+			out = append(out, core.Input{ID: raw.Str(c, "custom_id"), Element: raw.Copy(c)})
 		}
 	}
 	return out, true
@@ -52,11 +52,7 @@ func (e *Emulator) Pick(
 	if err != nil {
 		return core.Reaction{}, err
 	}
-	menu := findComponent(e.Message(at.Channel, at.Message), c.ID)
-	e.Lock()
-	menu = e.withOptions(menu)
-	e.Unlock()
-	values, err := core.OptionValues(menu, labels)
+	values, err := core.OptionValues(e.withOptions(findComponent(e.Message(at.Channel, at.Message), c.ID)), labels)
 	if err != nil {
 		return core.Reaction{}, err
 	}

@@ -133,19 +133,10 @@ const buttonStyles = { 1: "primary", 2: "", 3: "success", 4: "danger", 5: "" };
 // emoji shows the emoji of a button or an option.
 const emoji = (e) => (e && e.name ? (e.id ? ":" + e.name + ":" : e.name) + " " : "");
 
-// offered returns the options of a select: its own, or the users, roles and
-// channels that it offers.
-function offered(c) {
-  if (c.options) return c.options;
-  const lists = { 5: ["users"], 6: ["roles"], 7: ["users", "roles"], 8: ["channels"] }[c.type] || [];
-  const chosen = (c.default_values || []).map((v) => v.id);
-  return lists.flatMap((l) => Object.entries(names[l]).map(([id, name]) => ({ value: id, label: name, default: chosen.includes(id) })));
-}
-
 // menu is a select of a message or of a modal.
 function menu(c, key, props, changed = () => {}) {
   const many = (c.max_values || 1) > 1;
-  const options = offered(c);
+  const options = c.options || Object.entries(names.users).map(([id, name]) => ({ value: id, label: name }));
   const chosen = keptValue(key) ?? options.filter((o) => o.default).map((o) => o.value);
   return h("select", {
     ...props, multiple: many, disabled: c.disabled, "aria-label": c.placeholder,
@@ -161,8 +152,8 @@ function menu(c, key, props, changed = () => {}) {
 function component(c, m, channel, me) {
   const where = { service: "discord", as: me.key, channel: m.channel_id || channel.id, message: m.id, control: c.custom_id };
   if (c.type === 2) {
-    const press = c.style === 5 ? () => toast("Discord opens " + c.url) : c.style === 6 ? undefined : () => act({ ...where, do: "press" });
-    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: press }, emoji(c.emoji), c.style === 6 ? "💎 Premium" : c.label, c.style === 5 && " ↗");
+    const press = c.style === 5 ? () => toast("Discord opens " + c.url) : () => act({ ...where, do: "press" });
+    return h("button", { class: buttonStyles[c.style] || "", disabled: c.disabled, onclick: press }, emoji(c.emoji), c.label, c.style === 5 && " ↗");
   }
   const key = "discord/" + m.id + "/" + c.custom_id;
   return menu(c, key, {}, (v) => { if (v.length || c.min_values === 0) act({ ...where, do: "choose", values: { [c.custom_id]: v } }); });
@@ -175,8 +166,6 @@ function layout(c, m, channel, me) {
     case 1: return h("div", { class: "actions" }, c.components.map((x) => component(x, m, channel, me)));
     case 9: return h("div", { class: "beside" }, h("div", {}, inner()), layout(c.accessory, m, channel, me));
     case 10: return h("div", { class: "rich" }, markdown(c.content));
-    case 11: return picture(c.media, c.description);
-    case 12: return h("div", { class: "gallery" }, c.items.map((i) => picture(i.media, i.description)));
     case 13: return fileLink({ url: c.file.url, filename: c.name, size: c.size });
     case 14: return h("div", { class: c.divider === false ? "gap" : "divider" });
     case 17: {
@@ -187,13 +176,6 @@ function layout(c, m, channel, me) {
     }
   }
   return component(c, m, channel, me);
-}
-
-// picture shows only uploads to the sandbox; the page loads nothing from other
-// servers.
-function picture(media, description) {
-  if (!media.attachment_id) return link(media.url, description || media.url);
-  return h("img", { src: media.url, alt: description || "" });
 }
 
 function fileLink(a) {
@@ -237,12 +219,7 @@ function message(m, channel, me, note, thread, embeds, redraw) {
 
 // picker is an input of a modal other than a text.
 function picker(c, k) {
-  switch (c.type) {
-    case 19: return h("textarea", { placeholder: "file name, then its content from the second line on", rows: 3, "data-field": c.custom_id, oninput: (ev) => keep(k, ev.target.value ? [ev.target.value] : []) });
-    case 23: return h("input", { type: "checkbox", checked: (keptValue(k) || [String(!!c.default)])[0] === "true", "data-field": c.custom_id, onchange: (ev) => keep(k, [String(ev.target.checked)]) });
-    case 21: case 22: break;
-    default: return menu(c, k, { "data-field": c.custom_id });
-  }
+  if (c.type === 3) return menu(c, k, { "data-field": c.custom_id });
   const many = c.type === 22;
   const value = () => keptValue(k) ?? c.options.filter((o) => o.default).map((o) => o.value);
   return h("div", { "data-field": c.custom_id }, c.options.map((o) => h("label", { class: "choice" }, h("input", {
@@ -261,7 +238,7 @@ function field(l, key) {
   const input = c.type !== 4 ? picker(c, k) : h(c.style === 2 ? "textarea" : "input", {
     value: (keptValue(k) || [c.value || ""])[0], rows: 4, maxLength: c.max_length, placeholder: c.placeholder || "", "data-field": c.custom_id, oninput: (ev) => keep(k, [ev.target.value]),
   });
-  return h("div", { class: "input" }, h("div", { class: "label" }, l.label || c.label, c.type !== 23 && c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), named(input, l.label || c.label || ""));
+  return h("div", { class: "input" }, h("div", { class: "label" }, l.label || c.label, c.required !== false && h("span", { class: "required" }, " *")), l.description && h("small", {}, l.description), named(input, l.label || c.label || ""));
 }
 
 export function modal(view, me) {
