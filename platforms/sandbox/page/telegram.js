@@ -68,9 +68,9 @@ function button(b, m, channel, me) {
       await act({ service: "telegram", as: me.key, do: "press", channel: channel.id, message: idOf(m), control: b.callback_data });
       ev.target.classList.remove("loading");
     };
-  } else if (b.url || b.web_app) {
+  } else if (b.url) {
     mark = " ↗";
-    props.onclick = () => toast("Telegram opens " + (b.url || b.web_app.url));
+    props.onclick = () => toast("Telegram opens " + b.url);
   } else if (b.copy_text) {
     mark = " 📋";
     props.onclick = () => {

@@ -172,8 +172,8 @@ func blank(text string) bool { return strings.Trim(text, unseen) == "" }
 
 var commandName = lazyregexp.New(`^[a-z0-9_]+$`)
 
-// setCommands checks the commands of a scope. Clients show them in a menu. The
-// sandbox has no such menu.
+// setCommands checks commands. Clients show them in a menu. The sandbox has no
+// such menu.
 func (e *Emulator) setCommands(a arguments) (any, *failure) {
 	var given []any
 	if err := a.structure("commands", &given); err != nil {
@@ -193,13 +193,5 @@ func (e *Emulator) setCommands(a arguments) (any, *failure) {
 			return nil, badRequest("BOT_COMMAND_DESCRIPTION_INVALID")
 		}
 	}
-	scope, bad := a.object("scope", "BotCommandScope")
-	if bad != nil {
-		return nil, bad
-	}
-	switch raw.Str(scope, "type") {
-	case "", "default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat", "chat_administrators", "chat_member":
-		return true, nil
-	}
-	return nil, badRequest("can't parse BotCommandScope: Unsupported type specified")
+	return true, nil
 }

@@ -103,10 +103,6 @@ func described(kind string, e raw.Object, server int) string {
 	switch {
 	case slices.Contains(styles, kind):
 	case kind == "expandable_blockquote" && server >= expandableQuotes:
-	case kind == "custom_emoji":
-		if _, err := strconv.ParseInt(raw.Text(e["custom_emoji_id"]), 10, 64); err != nil {
-			return "Can't find field \"custom_emoji_id\""
-		}
 	case kind == "text_mention":
 		if raw.Int(raw.Sub(e, "user")["id"]) == 0 {
 			return "Can't find field \"user\""

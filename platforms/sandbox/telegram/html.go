@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"html"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge/lazyregexp"
@@ -10,28 +9,14 @@ import (
 )
 
 var (
-	tag       = lazyregexp.New(`<(/?)([a-zA-Z-]*)([^>]*)>`)
-	attribute = lazyregexp.New(`([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?`)
+	tag     = lazyregexp.New(`<(/?)([a-zA-Z-]*)([^>]*)>`)
+	address = lazyregexp.New(`href=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 )
 
+// tags maps the tags that common clients send to entities. Others are refused.
 var tags = map[string]string{
-	"b":          "bold",
-	"strong":     "bold",
-	"i":          "italic",
-	"em":         "italic",
-	"u":          "underline",
-	"ins":        "underline",
-	"s":          "strikethrough",
-	"strike":     "strikethrough",
-	"del":        "strikethrough",
-	"code":       "code",
-	"pre":        "pre",
-	"a":          "text_link",
-	"blockquote": "blockquote",
-	"tg-spoiler": "spoiler",
-	"span":       "spoiler",
-	"tg-emoji":   "custom_emoji",
-	"tg-time":    "date_time",
+	"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "s": "strikethrough",
+	"code": "code", "pre": "pre", "a": "text_link", "blockquote": "blockquote",
 }
 
 // htmlReader reads parse_mode HTML into text and entities.
@@ -44,7 +29,7 @@ type htmlReader struct {
 type openTag struct {
 	name   string
 	offset int
-	has    map[string]string // attributes
+	href   string
 }
 
 // parseHTML reads parse_mode HTML. It refuses a message with an unsupported
@@ -56,13 +41,12 @@ func parseHTML(s string) (string, []any, *failure) {
 		r.out.WriteString(html.UnescapeString(s[at:m[0]]))
 		at = m[1]
 		name := strings.ToLower(s[m[4]:m[5]])
-		closing, has := s[m[2]:m[3]] != "", attributes(s[m[6]:m[7]])
 		kind, known := tags[name]
-		if !known || name == "span" && !closing && has["class"] != "tg-spoiler" {
+		if !known {
 			return "", nil, badRequest("can't parse entities: Unsupported start tag %q at byte offset %d", name, m[0])
 		}
-		if !closing {
-			r.stack = append(r.stack, openTag{name, lengthUTF16(r.out.String()), has})
+		if s[m[2]:m[3]] == "" {
+			r.stack = append(r.stack, openTag{name, lengthUTF16(r.out.String()), href(s[m[6]:m[7]])})
 		} else if !r.close(name, kind) {
 			return "", nil, badRequest("can't parse entities: Unexpected end tag at byte offset %d", m[0])
 		}
@@ -78,13 +62,13 @@ func parseHTML(s string) (string, []any, *failure) {
 	return r.out.String(), r.entities, nil
 }
 
-// attributes returns the attributes of a tag.
-func attributes(s string) map[string]string {
-	out := map[string]string{}
-	for _, m := range attribute.FindAllStringSubmatch(s, -1) {
-		out[m[1]] = html.UnescapeString(m[2] + m[3] + m[4])
+// href returns the address in the attributes of a tag.
+func href(attributes string) string {
+	m := address.FindStringSubmatch(attributes)
+	if m == nil {
+		return ""
 	}
-	return out
+	return html.UnescapeString(m[1] + m[2] + m[3])
 }
 
 // close ends the innermost tag, and reports whether that tag has the name.
@@ -98,38 +82,12 @@ func (r *htmlReader) close(name, kind string) bool {
 	if length == 0 {
 		return true
 	}
-	language, _ := strings.CutPrefix(t.has["class"], "language-")
-	if name == "code" && language != "" && len(r.stack) > 0 && r.stack[len(r.stack)-1].name == "pre" {
-		r.stack[len(r.stack)-1].has["language"] = language // <pre><code class="language-x"> is one entity
-		return true
-	}
 	e := raw.Object{"type": kind, "offset": float64(t.offset), "length": float64(length)}
-	t.describe(e, kind)
+	if id, isUser := strings.CutPrefix(t.href, "tg://user?id="); isUser {
+		e["type"], e["user"] = "text_mention", raw.Object{"id": float64(number(id))}
+	} else if kind == "text_link" {
+		e["url"] = t.href
+	}
 	r.entities = append(r.entities, e)
 	return true
-}
-
-// describe sets the fields of an entity from attributes.
-func (t openTag) describe(e raw.Object, kind string) {
-	_, expandable := t.has["expandable"]
-	switch {
-	case kind == "text_link":
-		if id, isUser := strings.CutPrefix(t.has["href"], "tg://user?id="); isUser {
-			e["type"], e["user"] = "text_mention", raw.Object{"id": float64(number(id))}
-			return
-		}
-		e["url"] = t.has["href"]
-	case kind == "blockquote" && expandable:
-		e["type"] = "expandable_blockquote"
-	case kind == "pre" && t.has["language"] != "":
-		e["language"] = t.has["language"]
-	case kind == "custom_emoji":
-		e["custom_emoji_id"] = t.has["emoji-id"]
-	case kind == "date_time":
-		seconds, err := strconv.ParseInt(t.has["unix"], 10, 64)
-		if err != nil {
-			return // checkEntities refuses it
-		}
-		e["unix_time"], e["date_time_format"] = float64(seconds), t.has["format"]
-	}
 }

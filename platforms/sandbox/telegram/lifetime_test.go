@@ -58,12 +58,11 @@ func TestEditMedia(t *testing.T) {
 	if _, body := d.get("/telegram/files/" + file); body != "echo 2" {
 		t.Errorf("the file has %q", body)
 	}
-	d.says("same", "not modified", "editMessageMedia", media(file, "the second"))
+	d.says("file of the server", "wrong file identifier", "editMessageMedia", media(file, "the second"))
 	d.says("text of a document", "no text in the message", "editMessageText", edit(raw.Object{"text": "x"}))
 	d.says("no file", "no document in the request", "editMessageMedia", media("attach://none", "x"))
 	d.says("photo", "is unsupported", "editMessageMedia", edit(raw.Object{"media": raw.Object{"type": "photo", "media": file}}))
 	d.says("no media", "can't parse input media", "editMessageMedia", edit(raw.Object{"media": "{"}))
-	d.says("long caption", "caption is too long", "editMessageMedia", media(file, strings.Repeat("x", 1025)))
 }
 
 // TestEphemeral checks who may get an ephemeral message, who sees it, and how
@@ -118,27 +117,21 @@ func TestKeyboards(t *testing.T) {
 	d := newDesk(t, false)
 	for _, x := range []struct {
 		word   string
-		chat   int64
 		button raw.Object
 	}{
-		{"", telegram.Chat, raw.Object{"disabled": raw.Object{}}},
-		{"", telegram.Chat, raw.Object{"copy_text": raw.Object{"text": strings.Repeat("x", 256)}}},
-		{"", telegram.Chat, raw.Object{"url": "https://x.example", "style": "Danger", "icon_custom_emoji_id": "5368"}},
-		{"", telegram.Chat, raw.Object{"url": "tg://user?id=7001", "style": "default"}},
-		{"", 7001, raw.Object{"web_app": raw.Object{"url": "https://x.example"}}},
-		{"BUTTON_TYPE_INVALID", telegram.Chat, raw.Object{"web_app": raw.Object{"url": "https://x.example"}}},
-		{"Only HTTPS", 7001, raw.Object{"web_app": raw.Object{"url": "http://x.example"}}},
-		{"BUTTON_COPY_TEXT_INVALID", telegram.Chat, raw.Object{"copy_text": raw.Object{"text": strings.Repeat("x", 257)}}},
-		{"must be of type Object", telegram.Chat, raw.Object{"disabled": true}},
-		{"Wrong HTTP URL", telegram.Chat, raw.Object{"url": "nowhere"}},
-		{"Wrong HTTP URL", telegram.Chat, raw.Object{"url": "javascript://x"}},
-		{"BUTTON_TYPE_INVALID", telegram.Chat, raw.Object{"pay": true}},
-		{"BOT_DOMAIN_INVALID", telegram.Chat, raw.Object{"login_url": raw.Object{"url": "https://x.example"}}},
-		{"icon_custom_emoji_id", telegram.Chat, raw.Object{"disabled": raw.Object{}, "icon_custom_emoji_id": "smile"}},
-		{"Text buttons are unallowed", telegram.Chat, raw.Object{"callback_data": ""}},
+		{"", raw.Object{"disabled": raw.Object{}}},
+		{"", raw.Object{"copy_text": raw.Object{"text": strings.Repeat("x", 256)}}},
+		{"", raw.Object{"url": "https://x.example", "style": "Danger"}},
+		{"", raw.Object{"url": "tg://user?id=7001", "style": "default"}},
+		{"BUTTON_COPY_TEXT_INVALID", raw.Object{"copy_text": raw.Object{"text": strings.Repeat("x", 257)}}},
+		{"must be of type Object", raw.Object{"disabled": true}},
+		{"Wrong HTTP URL", raw.Object{"url": "nowhere"}},
+		{"Wrong HTTP URL", raw.Object{"url": "javascript://x"}},
+		{"Text buttons are unallowed", raw.Object{"pay": true}},
+		{"Text buttons are unallowed", raw.Object{"callback_data": ""}},
 	} {
 		x.button["text"] = "x"
-		d.says(fmt.Sprint(x.button), x.word, "sendMessage", to(x.chat, raw.Object{"text": "x", "reply_markup": inline(x.button)}))
+		d.says(fmt.Sprint(x.button), x.word, "sendMessage", to(telegram.Chat, raw.Object{"text": "x", "reply_markup": inline(x.button)}))
 	}
 	both := raw.Object{"text": "x", "callback_data": "x", "disabled": raw.Object{}}
 	m := d.done("sendMessage", to(telegram.Chat, raw.Object{"text": "x", "reply_markup": inline(both)}), nil)
@@ -169,7 +162,7 @@ func TestEntities(t *testing.T) {
 		{"unix_time", raw.Object{"type": "date_time"}},
 		{"must be a valid Number", raw.Object{"type": "date_time", "unix_time": 1 << 40}},
 		{"", raw.Object{"type": "date_time", "unix_time": 1}},
-		{"custom_emoji_id", raw.Object{"type": "custom_emoji"}},
+		{"Unsupported type", raw.Object{"type": "custom_emoji"}},
 		{"user", raw.Object{"type": "text_mention"}},
 		{"url", raw.Object{"type": "text_link"}},
 		{"Unsupported type", raw.Object{"type": "loud"}},
@@ -192,14 +185,13 @@ func TestEntities(t *testing.T) {
 	if list = raw.Objects(m, "entities"); len(list) != 3 || raw.Int(list[0]["length"]) != 4 || raw.Int(list[2]["offset"]) != 5 {
 		t.Errorf("bold code became %v", list)
 	}
-	m = d.done("sendMessage", to(telegram.Chat, raw.Object{"parse_mode": "hTmL", "text": `<blockquote expandable>a</blockquote>` +
-		`<pre><code class="language-sh">b</code></pre><tg-time unix="5" format="wDT">c</tg-time>` +
-		`<span class="tg-spoiler">d</span><a href="tg://user?id=7001">e</a>`}), nil)
+	m = d.done("sendMessage", to(telegram.Chat, raw.Object{"parse_mode": "hTmL", "text": `<blockquote>a</blockquote>` +
+		`<pre>b</pre> <a href='https://x.example'>c</a> <a href="tg://user?id=7001">d</a>`}), nil)
 	var kinds []string
 	for _, e := range raw.Objects(m, "entities") {
-		kinds = append(kinds, raw.Str(e, "type")+raw.Str(e, "language")+raw.Str(e, "date_time_format"))
+		kinds = append(kinds, raw.Str(e, "type")+raw.Str(e, "url"))
 	}
-	if got := strings.Join(kinds, " "); got != "expandable_blockquote presh date_timewDT spoiler text_mention" {
+	if got := strings.Join(kinds, " "); got != "blockquote pre text_linkhttps://x.example text_mention" {
 		t.Errorf("HTML became %s", got)
 	}
 	d.says("mode", "unsupported parse_mode", "sendMessage", to(telegram.Chat, raw.Object{"text": "x", "parse_mode": "bbcode"}))
@@ -262,7 +254,6 @@ func TestCommands(t *testing.T) {
 		"BOT_COMMAND_DESCRIPTION_INVALID": set("nod", strings.Repeat("x", 257), 1),
 		"BOT_COMMANDS_TOO_MUCH":           set("nod", "x", 101),
 		"can't parse commands":            {"commands": "{"},
-		"can't parse BotCommandScope":     {"commands": []any{}, "scope": raw.Object{"type": "moon"}},
 	} {
 		d.says(word, word, "setMyCommands", args)
 	}

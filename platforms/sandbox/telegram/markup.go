@@ -4,16 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
-// markup reads and checks the reply_markup of a message in a chat of the given
-// kind.
-func markup(a arguments, chat string) (raw.Object, *failure) {
+// markup reads and checks the reply_markup of a message.
+func markup(a arguments) (raw.Object, *failure) {
 	markup, bad := a.object("reply_markup", "reply keyboard markup")
 	if markup == nil {
 		return nil, bad
@@ -29,12 +26,12 @@ func markup(a arguments, chat string) (raw.Object, *failure) {
 	if a.server >= keyboardReplies && markup["force_reply"] == true {
 		shown["force_reply"] = true
 	}
-	return shown, inlineKeyboard(shown, rows, a.server, chat)
+	return shown, inlineKeyboard(shown, rows, a.server)
 }
 
 // inlineKeyboard checks the rows of an inline keyboard, and sets them on the
 // markup for clients.
-func inlineKeyboard(shown raw.Object, rows []any, server int, chat string) *failure {
+func inlineKeyboard(shown raw.Object, rows []any, server int) *failure {
 	total, out := 0, []any{}
 	for _, r := range rows {
 		row, ok := r.([]any)
@@ -47,7 +44,7 @@ func inlineKeyboard(shown raw.Object, rows []any, server int, chat string) *fail
 		total += len(row)
 		var buttons []any
 		for _, b := range raw.All(row) {
-			next, bad := inlineButton(b, server, chat)
+			next, bad := inlineButton(b, server)
 			if bad != nil {
 				return bad
 			}
@@ -71,15 +68,16 @@ func unparsed(format string, args ...any) *failure {
 }
 
 // buttonKinds lists the fields that determine the kind of a button, in the
-// order in which the server looks for them. The server ignores all but the
-// first.
-var buttonKinds = []string{
-	"url", "callback_data", "callback_game", "pay", "switch_inline_query", "switch_inline_query_chosen_chat",
-	"switch_inline_query_current_chat", "login_url", "web_app", "copy_text", "disabled",
-}
+// order in which the server looks for them, each with the version that
+// introduced it. The server ignores all but the first. Games, payments, logins,
+// Mini Apps and inline mode are not emulated.
+var buttonKinds = []struct {
+	field string
+	since int
+}{{"url", 0}, {"callback_data", 0}, {"copy_text", copyButtons}, {"disabled", disabledButtons}}
 
 // inlineButton checks a button and returns it in the format for clients.
-func inlineButton(b raw.Object, server int, chat string) (raw.Object, *failure) {
+func inlineButton(b raw.Object, server int) (raw.Object, *failure) {
 	switch {
 	case b == nil:
 		return nil, unparsed("InlineKeyboardButton must be an Object")
@@ -90,29 +88,16 @@ func inlineButton(b raw.Object, server int, chat string) (raw.Object, *failure) 
 	if bad := decorate(out, b, server); bad != nil {
 		return nil, bad
 	}
-	n := slices.IndexFunc(buttonKinds, func(kind string) bool {
-		return b[kind] != nil && b[kind] != "" && introduced(kind) <= server
-	})
-	if n < 0 {
-		return nil, unparsed("Text buttons are unallowed in the inline keyboard")
+	for _, kind := range buttonKinds {
+		if v := b[kind.field]; v != nil && v != "" && kind.since <= server {
+			out[kind.field] = v
+			return out, checkKind(kind.field, b)
+		}
 	}
-	kind := buttonKinds[n]
-	out[kind] = b[kind]
-	return out, checkKind(kind, b, chat)
+	return nil, unparsed("Text buttons are unallowed in the inline keyboard")
 }
 
-// introduced returns the first version that supports a kind of button.
-func introduced(kind string) int {
-	switch kind {
-	case "copy_text":
-		return copyButtons
-	case "disabled":
-		return disabledButtons
-	}
-	return 0
-}
-
-// decorate sets the style and the icon of a button. Older servers ignore them.
+// decorate sets the style of a button. Older servers ignore it.
 func decorate(out, b raw.Object, server int) *failure {
 	if server < styledButtons {
 		return nil
@@ -124,17 +109,11 @@ func decorate(out, b raw.Object, server int) *failure {
 	default:
 		return unparsed("invalid button style specified")
 	}
-	if icon := raw.Text(b["icon_custom_emoji_id"]); icon != "" {
-		if _, err := strconv.ParseInt(icon, 10, 64); err != nil {
-			return unparsed("Can't parse \"icon_custom_emoji_id\" as Number")
-		}
-		out["icon_custom_emoji_id"] = icon
-	}
 	return nil
 }
 
 // checkKind checks the field that determines the kind of a button.
-func checkKind(kind string, b raw.Object, chat string) *failure {
+func checkKind(kind string, b raw.Object) *failure {
 	switch kind {
 	case "url":
 		if !webAddress(raw.Str(b, kind)) {
@@ -143,17 +122,6 @@ func checkKind(kind string, b raw.Object, chat string) *failure {
 	case "callback_data":
 		if data := raw.Str(b, kind); len(data) < 1 || len(data) > maxData {
 			return badRequest("BUTTON_DATA_INVALID")
-		}
-	case "callback_game", "pay":
-		return badRequest("BUTTON_TYPE_INVALID") // only games and invoices have such buttons
-	case "login_url":
-		return badRequest("BOT_DOMAIN_INVALID") // the bot has no domain
-	case "web_app":
-		if chat != private {
-			return badRequest("BUTTON_TYPE_INVALID")
-		}
-		if !strings.HasPrefix(raw.Str(raw.Sub(b, kind), "url"), "https://") {
-			return badRequest("inline keyboard button Web App URL is invalid: Only HTTPS links are allowed")
 		}
 	case "copy_text":
 		if n := raw.Runes(raw.Str(raw.Sub(b, kind), "text")); n < 1 || n > maxCopied {

@@ -26,7 +26,7 @@ func CheckMessage(encoded []byte) string {
 	e := &Emulator{Base: &core.Base{}}
 	bad := e.compose(raw.Object{}, a, "text", maxText)
 	if bad == nil {
-		_, bad = markup(a, supergroup)
+		_, bad = markup(a)
 	}
 	if bad == nil {
 		return ""
@@ -41,17 +41,13 @@ func (e *Emulator) post(a arguments, write func(m raw.Object) *failure) (any, *f
 	if bad := write(m); bad != nil {
 		return nil, bad
 	}
-	c, unknown := e.chat(a)
-	kind := private
-	if c != nil {
-		kind = c.Kind
-	}
-	markup, bad := markup(a, kind)
+	markup, bad := markup(a)
 	if bad != nil {
 		return nil, bad
 	}
-	if unknown != nil {
-		return nil, unknown
+	c, bad := e.chat(a)
+	if bad != nil {
+		return nil, bad
 	}
 	if bad := c.closed(); bad != nil {
 		return nil, bad
@@ -128,7 +124,7 @@ func (e *Emulator) edited(old raw.Object, a arguments, rewrite rewriting) (raw.O
 	if bad := rewrite(e, m, a); bad != nil {
 		return nil, bad
 	}
-	markup, bad := markup(a, a.chat.Kind)
+	markup, bad := markup(a)
 	if bad != nil {
 		return nil, bad
 	}
@@ -189,8 +185,8 @@ func (e *Emulator) setDocument(m raw.Object, a arguments, key string) *failure {
 	return nil
 }
 
-// document returns the file in a parameter: an upload, which may be in a field
-// with another name, or a file that the server already has.
+// document returns the upload in a parameter, which may be in a field with
+// another name.
 func (e *Emulator) document(a arguments, key string) (raw.Object, *failure) {
 	named := a.text(key)
 	field, attached := strings.CutPrefix(named, "attach://")
@@ -202,9 +198,6 @@ func (e *Emulator) document(a arguments, key string) (raw.Object, *failure) {
 	case !uploaded && named == "" || !uploaded && attached:
 		return nil, badRequest("there is no document in the request")
 	case !uploaded:
-		if known := e.documents[named]; known != nil {
-			return raw.Copy(known), nil
-		}
 		return nil, badRequest("wrong file identifier/HTTP URL specified")
 	case len(f.data) == 0:
 		return nil, badRequest("file must be non-empty")
@@ -214,10 +207,9 @@ func (e *Emulator) document(a arguments, key string) (raw.Object, *failure) {
 	}
 	id := "F" + strconv.FormatInt(e.Next(), 10)
 	e.files.Put(id, f.data)
-	e.documents[id] = raw.Object{
+	return raw.Object{
 		"file_id": id, "file_unique_id": id, "file_name": f.name, "file_size": len(f.data), "url": "/telegram/files/" + id,
-	}
-	return raw.Copy(e.documents[id]), nil
+	}, nil
 }
 
 // rewriteMedia replaces the file and the caption of a message. A text message

@@ -95,9 +95,6 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("an unknown file: %d", status)
 	}
 	d.refused(400, "wrong file identifier", d.fails(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID("F0"))))
-	if d.send(tgbotapi.NewDocument(telegram.Chat, tgbotapi.FileID(m.Document.FileID))).Document.FileName != "plan.txt" {
-		t.Error("the file is not sent again")
-	}
 	d.refused(400, "non-empty", d.fails(upload("")))
 	long := upload("content")
 	long.Caption = strings.Repeat("x", 1025)

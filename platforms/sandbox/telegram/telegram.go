@@ -15,7 +15,6 @@ import (
 	"strconv"
 
 	"github.com/nodbridge/nod/platforms/sandbox/core"
-	"github.com/nodbridge/nod/platforms/sandbox/raw"
 )
 
 // Name is the name of the service.
@@ -40,19 +39,18 @@ const (
 // member. It is safe for concurrent use. The lock of the hub guards its state.
 type Emulator struct {
 	*core.Base
-	mux       *http.ServeMux
-	chats     map[string]*chat
-	files     core.Files
-	documents map[string]raw.Object // documents by file ID
-	updates   updates
-	queries   map[string]*query // by ID
+	mux     *http.ServeMux
+	chats   map[string]*chat
+	files   core.Files
+	updates updates
+	queries map[string]*query // by ID
 }
 
 // New returns a bot with its chats.
 func New(h *core.Hub, members []core.Account) *Emulator {
 	e := &Emulator{
 		Base: core.NewBase(h, Name, members), mux: http.NewServeMux(), chats: map[string]*chat{},
-		documents: map[string]raw.Object{}, queries: map[string]*query{},
+		queries: map[string]*query{},
 		updates: updates{lastID: 100000, wake: make(chan struct{})},
 	}
 	e.add(strconv.FormatInt(Chat, 10), "Deploys", supergroup).last = 10
