@@ -148,7 +148,6 @@ var (
 	// anything is the rule for a field that only the complete kind can check.
 	anything = value(func(any) bool { return true }, "")
 	flag     = value(func(v any) bool { _, ok := v.(bool); return ok }, "must be a boolean")
-	number   = value(func(v any) bool { _, ok := v.(float64); return ok }, "must be a number")
 	anyText  = text(1, math.MaxInt32)
 	freeText = text(0, math.MaxInt32)
 	filled   = value(func(v any) bool { s, _ := v.(string); return s != "" }, "must be more than 0 characters")

@@ -24,7 +24,7 @@ const entries = [
   {
     validator: types,
     side: "service",
-    method: /^(block_actions|view_submission|view_closed|block_suggestion)$/,
+    method: /^(block_actions|view_submission)$/,
     rule: /'enterprise'[^]*'null' is not assignable/,
     reason: "Slack sends null outside of an enterprise, docs.slack.dev/reference/interaction-payloads/block_actions-payload",
   },

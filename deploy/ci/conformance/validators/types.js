@@ -23,8 +23,6 @@ const types = {
     event: {
       block_actions: "BlockAction",
       view_submission: "ViewSubmitAction",
-      view_closed: "ViewClosedAction",
-      block_suggestion: "BlockSuggestion",
       "/nod": "SlashCommand",
       event_callback: "EventCallback",
     },

@@ -2,10 +2,8 @@ import type { HomeView, KnownBlock, ModalView, SlackEvent } from "@slack/types";
 import type * as web from "@slack/web-api";
 import type {
   BlockAction,
-  BlockSuggestion,
   RespondArguments as Respond,
   SlashCommand,
-  ViewClosedAction,
   ViewResponseAction,
   ViewSubmitAction,
 } from "@slack/bolt";
