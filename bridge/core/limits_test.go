@@ -61,7 +61,7 @@ func TestMaxPending(t *testing.T) {
 			t.Errorf("one that a rule answers: created %v, %v", created, err)
 		}
 		next := bounded("", func(i *bridge.Interaction) { i.Previous = first.Interaction.ID })
-		next.Superseded = bridge.Response{Annotations: map[string]bridge.Annotation{}}
+		next.Superseded = bridge.Response{State: bridge.StateSuperseded, Annotations: map[string]bridge.Annotation{}}
 		if _, created, err := s.Open(ctx, next); err != nil || !created {
 			t.Errorf("the next round: created %v, %v", created, err)
 		}

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -307,6 +308,25 @@ func TestWakesAfterClose(t *testing.T) {
 			default:
 				t.Error("a caller waits at a daemon that has stopped")
 			}
+		}
+	})
+}
+
+// TestSending checks that an answer to a named caller is stored as sent, and that it
+// goes to no other caller.
+func TestSending(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, daemon opener) {
+		s := daemon("a")
+		id := open(t, s, nil).Interaction.ID
+		approve(t, s, id)
+		r := must[bridge.Record](t)(s.Load(t.Context(), id))
+		noError(t, s.Sending(t.Context(), r, "caller"))
+		if err := s.Sending(t.Context(), r, "another"); !errors.As(err, new(*bridge.RepeatedError)) {
+			t.Errorf("for another caller: %v", err)
+		}
+		if r = must[bridge.Record](t)(s.Load(t.Context(), id)); r.Sent.IsZero() {
+			t.Error("the answer is not stored as sent")
 		}
 	})
 }
