@@ -28,6 +28,7 @@ type interaction struct {
 		Options []struct {
 			Name    string `json:"name"`
 			Options []struct {
+				Name  string `json:"name"`
 				Value string `json:"value"`
 			} `json:"options"`
 		} `json:"options"`
@@ -62,14 +63,22 @@ func (in interaction) known() bool {
 	return false
 }
 
-// command returns the text of a command: its subcommand and the values.
+// command returns the text of a command: its subcommand and the values, in the
+// order of the registered options. People can fill them in in another order.
 func (in interaction) command() string {
 	if len(in.Data.Options) == 0 {
 		return ""
 	}
-	text := in.Data.Options[0].Name
-	for _, o := range in.Data.Options[0].Options {
-		text += " " + o.Value
+	given := in.Data.Options[0]
+	text := given.Name
+	for _, sub := range command.Options {
+		for _, option := range sub.Options {
+			for _, o := range given.Options {
+				if sub.Name == given.Name && o.Name == option.Name {
+					text += " " + o.Value
+				}
+			}
+		}
 	}
 	return text
 }

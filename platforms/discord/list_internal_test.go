@@ -73,3 +73,24 @@ func TestPaginate(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandWords checks that the words of a command have the order of its
+// options, in whatever order a person fills them in.
+func TestCommandWords(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]string{
+		`{"name":"tell","options":[{"name":"session","value":"s1"},{"name":"text","value":"stop now"}]}`: "tell s1 stop now",
+		`{"name":"tell","options":[{"name":"text","value":"stop now"},{"name":"session","value":"s1"}]}`: "tell s1 stop now",
+		`{"name":"link","options":[{"name":"confirm","value":"yes"},{"name":"code","value":"x"}]}`:       "link x yes",
+		`{"name":"show","options":[{"name":"id","value":""}]}`:                                           "show ",
+		`{"name":"who"}`: "who",
+	} {
+		var in interaction
+		if err := json.Unmarshal([]byte(`{"type":2,"data":{"name":"nod","options":[`+options+`]}}`), &in); err != nil {
+			t.Fatal(err)
+		}
+		if got := in.command(); got != want {
+			t.Errorf("%s: %q, want %q", options, got, want)
+		}
+	}
+}
