@@ -145,6 +145,10 @@ func TestSharedAccounts(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
+	_, err := config.Load(write(t, "people: {ana: {slack: U0ANA}, bo: {slack: UW0ANA}}\n"), nil)
+	if err != nil && strings.Contains(err.Error(), "also used") {
+		t.Error(err)
+	}
 }
 
 func slackOf(c config.Config) *slack.Settings { return c.Connection(slack.Kind).(*slack.Settings) }

@@ -33,8 +33,9 @@ var Kind = platforms.Kind{
 	Group:    platforms.ID{Form: lazyregexp.New(`^S[0-9A-Z]+$`), Like: "S0123456789", Doc: "the ID of a Slack user group. It needs the scope usergroups:read."},
 	Channel:  platforms.ID{Form: lazyregexp.New(`^[CGDUW][0-9A-Z]+$`), Like: "C0123456789"},
 	Thread:   platforms.ID{Form: lazyregexp.New(`^[0-9]+\.[0-9]+$`), Like: "1700000000.000100"},
-	// In an Enterprise Grid, an account has two IDs.
-	Canonical: func(account string) string { return strings.TrimLeft(account, "UW") },
+	// In an Enterprise Grid, an account has two IDs, which differ in the first
+	// letter.
+	Canonical: func(account string) string { return account[min(1, len(account)):] },
 	Emails:    true,
 	Check:     checkSettings,
 	Callback:  "/slack/interactions", Sandbox: "/slack/api/",
