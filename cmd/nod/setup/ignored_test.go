@@ -221,6 +221,22 @@ func TestSpecialFiles(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a linked folder", func(t *testing.T) {
+		dir, write := scratch(t)
+		write("other/used", "")
+		write("project/used", "")
+		t.Chdir(filepath.Join(dir, "project"))
+		if err := os.Symlink(filepath.Join(dir, "other"), ".claude"); err != nil {
+			t.Fatal(err)
+		}
+		s := Settings{Path: filepath.Join(".claude", "settings.json"), Program: "nod", Out: io.Discard, Talk: io.Discard}
+		if err := s.Claude(HookOptions{}); err == nil || !strings.Contains(err.Error(), "outside of this directory") {
+			t.Errorf("nod init: %v", err)
+		}
+		if all, err := os.ReadDir(filepath.Join(dir, "other")); err != nil || len(all) != 1 {
+			t.Errorf("the target has %v, %v", all, err)
+		}
+	})
 }
 
 // TestMovedSettings checks that nod changes and reads the settings where the agent

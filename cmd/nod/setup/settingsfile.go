@@ -62,13 +62,18 @@ func outside(path string) (target string, out bool) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", false
+		return path, true
 	}
-	if target, err = filepath.EvalSymlinks(path); err != nil {
-		return "", false
+	target, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path { // its directory may be a link too
+		target, out = outside(filepath.Dir(path))
+		return filepath.Join(target, filepath.Base(path)), out
 	}
-	if target, err = filepath.Abs(target); err != nil {
-		return "", false
+	if err == nil {
+		target, err = filepath.Abs(target)
+	}
+	if err != nil {
+		return path, true
 	}
 	below, err := filepath.Rel(dir, target)
 	return target, err != nil || !filepath.IsLocal(below)
