@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 
 // Message is a message for a session: a late answer, or a text from a person.
 type Message struct {
-	ID      string    `json:"id"` // an acknowledgment of this ID covers this message and all earlier ones
+	ID      string    `json:"id"`
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
 	// Text is the message as plain text, to be passed to the agent as a
@@ -57,14 +56,6 @@ func NewMessage(id string, r Record) Message {
 // SaidMessage returns the message for a text from a person.
 func SaidMessage(s Steering) Message {
 	return Message{ID: s.ID, Session: s.Session, At: s.At, Text: s.Words() + "\n", Steering: &s}
-}
-
-// CompareMessages compares the IDs of messages by age. Each consists of a time
-// and a number.
-func CompareMessages(a, b string) int {
-	at, an, _ := strings.Cut(a, "-")
-	bt, bn, _ := strings.Cut(b, "-")
-	return cmp.Or(cmp.Compare(len(at), len(bt)), strings.Compare(at, bt), cmp.Compare(len(an), len(bn)), strings.Compare(an, bn))
 }
 
 // OneLine returns text on one line, in the form that people see; see

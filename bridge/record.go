@@ -65,6 +65,8 @@ type Record struct {
 	// Queued is the time when the interaction was deferred. It stays
 	// pending. Queued is zero if it was not deferred.
 	Queued time.Time `json:"queued,omitzero"`
+	// Acknowledged means that the agent has acknowledged the late answer.
+	Acknowledged bool `json:"-"`
 	// Step is the index of the next step, Amended is the number of amendments,
 	// and Reminders are the reminders that nod has sent or will send.
 	Step      int        `json:"step,omitempty"`

@@ -34,8 +34,6 @@ const (
 // instruction, so only people who may answer the session's requests may send
 // one.
 type Steering struct {
-	// an acknowledgment of this ID covers this message and all earlier ones of
-	// the session
 	ID      string    `json:"id,omitempty"`
 	Agent   string    `json:"agent"`
 	Session string    `json:"session"`
@@ -137,7 +135,6 @@ type Taking struct {
 	// Continued is nil unless the agent ends its turn. It reports whether a
 	// message has already continued the turn; see MaxContinued.
 	Continued *bool
-	Limit     int
 }
 
 // MaxContinued is the number of times in a row that Claude Code continues a

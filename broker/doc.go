@@ -13,9 +13,8 @@
 //	  ▲                           │ all of it            │ nothing: *Stale
 //	  └──────── current documents ┴──────────────────────┘
 //
-// An index is a hint: code that uses one reads the document again. There are
-// two exceptions. The condition Below counts the members of an index. Only the
-// index of late answers contains which answers an agent has not acknowledged.
+// An index is a hint: code that uses one reads the document again. There is one
+// exception: the condition Below counts the members of an index.
 //
 // Package memory implements Store in this process, and package redis in Redis.
 package broker

@@ -156,7 +156,7 @@ type Bound struct {
 }
 
 // Member is a member of an index, which is ordered by time. An index is a hint,
-// with the two exceptions that the package documentation describes. Only the
+// with the exception that the package documentation describes. Only the
 // documents are authoritative.
 type Member struct {
 	Index string

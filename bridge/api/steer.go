@@ -78,12 +78,5 @@ func (s sessions) inboxOf(r *http.Request, p Principal) (func(context.Context) (
 		}
 		t.Continued = &b
 	}
-	return func(ctx context.Context) ([]bridge.Message, error) {
-		all, err := s.engine.Sessions.Take(ctx, t)
-		items := make([]bridge.Message, len(all))
-		for n, m := range all {
-			items[n] = bridge.SaidMessage(m)
-		}
-		return items, err
-	}, nil
+	return func(ctx context.Context) ([]bridge.Message, error) { return s.engine.Sessions.Take(ctx, t) }, nil
 }

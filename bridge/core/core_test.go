@@ -8,7 +8,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
-	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
@@ -81,6 +80,3 @@ func work(t *testing.T, s *stored.Store) map[life.JobKind]int {
 		}
 	}
 }
-
-// mailbox returns the late answers of sessions.
-func mailbox(s *stored.Store) *session.Mailbox { return session.NewMailbox(s.Documents(), s) }

@@ -184,7 +184,7 @@ func TestSentTwice(t *testing.T) {
 	}
 	g := bridge.Grant{Agent: "ci", Key: "k", Origin: "x", Expires: time.Now().Add(time.Hour)}
 	by := bridge.Actor{Platform: "slack", User: "U"}
-	links, said, log := engine.NewLinked(s.Documents()), session.NewSteerings(s.Documents()), journal.New(s.Documents(), nil)
+	links, said, log := engine.NewLinked(s.Documents()), session.NewInbox(s.Documents(), s), journal.New(s.Documents(), nil)
 	must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(ctx, bridge.Stop{Agent: "ci", Session: "s", By: by}))
 	for what, x := range map[string][]func() (bool, error){
 		"a grant": {func() (bool, error) { return give(t, s, g) }, func() (bool, error) { return grant.NewGrants(s.Documents()).Revoke(ctx, g) }},
@@ -196,10 +196,10 @@ func TestSentTwice(t *testing.T) {
 			return true, passkeys.NewCredentials(s.Documents()).AddPasskey(ctx, passkey.Credential{Person: "ana", ID: []byte("1")})
 		}},
 		"a message": {func() (bool, error) {
-			_, err := said.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "k")
+			_, err := said.Put(ctx, bridge.Steering{Agent: "ci", Session: "other"}, "k")
 			return true, err
 		}, func() (bool, error) {
-			n, err := said.EndSteerings(ctx, "ci", "s", "", bridge.FateDelivered)
+			n, err := said.Ended(ctx, "ci", "other")
 			return n == 1, err
 		}},
 		"an entry": {func() (bool, error) {

@@ -3,7 +3,6 @@ package core_test
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/life"
-	"github.com/nodbridge/nod/broker"
-	"github.com/nodbridge/nod/broker/memory"
 	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
@@ -111,118 +108,22 @@ func TestRootLivesOn(t *testing.T) {
 	}
 }
 
-// TestLateAnswers checks that the answers to deferred requests are kept in order until
-// the agent acknowledges them.
-func TestLateAnswers(t *testing.T) {
+// TestDeferred checks that the callers of a deferred request stop waiting, and that
+// a request that has ended cannot be deferred.
+func TestDeferred(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
-		session := func(i *bridge.Interaction) { i.Session = "s" }
-		var want []bridge.ID
-		for range 5 {
-			id := open(t, s, session).Interaction.ID
-			if q := mark(t, s, id, life.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
-				t.Fatalf("%+v", q)
-			}
-			if got := must[*bridge.Record](t)(core.Await(t.Context(), s, id)); got.State != bridge.StatePending {
-				t.Errorf("a waiter saw %s", got.State)
-			}
-			approve(t, s, id)
-			want = append(want, id)
-			pass(t, 2*time.Millisecond)
+		id := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
+		if q := mark(t, s, id, life.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
+			t.Fatalf("%+v", q)
 		}
-		direct := open(t, s, session) // a response with a waiter is not a late answer
-		approve(t, s, direct.Interaction.ID)
-		read := func() (ids []string, of []bridge.ID) {
-			t.Helper()
-			for _, m := range must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), "ci", "s", 100)) {
-				ids, of = append(ids, m.ID), append(of, m.Record.Interaction.ID)
-			}
-			return ids, of
+		if got := must[*bridge.Record](t)(core.Await(t.Context(), s, id)); got.State != bridge.StatePending {
+			t.Errorf("a waiter saw %s", got.State)
 		}
-		ids, got := read()
-		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("messages: %s", d)
-		}
-		for _, other := range [][2]string{{"ci", "other"}, {"other", "s"}} {
-			if items := must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), other[0], other[1], 100)); len(items) != 0 {
-				t.Errorf("%v reads %d", other, len(items))
-			}
-		}
-		for _, n := range []int{3, 0} {
-			if acked := must[[]bridge.ID](t)(mailbox(s).Acknowledge(t.Context(), "ci", "s", ids[2])); len(acked) != n {
-				t.Errorf("acknowledged %v, want %d", acked, n)
-			}
-		}
-		if _, left := read(); cmp.Diff(want[3:], left) != "" {
-			t.Errorf("left: %v", left)
-		}
-		if _, err := s.Mark(t.Context(), want[0], life.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
-			t.Errorf("queued after its end: %v", err)
+		approve(t, s, id)
+		if _, err := s.Mark(t.Context(), id, life.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
+			t.Errorf("deferred after its end: %v", err)
 		}
 	})
-}
-
-// TestAcknowledged checks that an acknowledgment removes the late answers up to the one
-// that the agent has read, and none that came later, whatever the clock says.
-func TestAcknowledged(t *testing.T) {
-	t.Parallel()
-	var clock atomic.Int64
-	clock.Store(time.Now().UnixMilli())
-	seals := broker.NewSeals([]byte("key"))
-	s := stored.On(t, memory.NewAt(seals, func() time.Time { return time.UnixMilli(clock.Load()) }), seals, core.Options{Node: "n"})
-	answer := func() bridge.ID {
-		t.Helper()
-		id := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
-		mark(t, s, id, life.Mark{Queued: time.Hour})
-		approve(t, s, id)
-		return id
-	}
-	read := func(want ...bridge.ID) (last string) {
-		t.Helper()
-		var got []bridge.ID
-		for _, m := range must[[]bridge.Message](t)(mailbox(s).Messages(t.Context(), "ci", "s", 100)) {
-			got, last = append(got, m.Record.Interaction.ID), m.ID
-		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("the messages are %s", d)
-		}
-		return last
-	}
-	acknowledge := func(through string, want ...bridge.ID) {
-		t.Helper()
-		if d := cmp.Diff(want, must[[]bridge.ID](t)(mailbox(s).Acknowledge(t.Context(), "ci", "s", through))); d != "" {
-			t.Errorf("acknowledged are %s", d)
-		}
-	}
-	for _, back := range []int64{0, 500} { // within one millisecond, and after a failover to a clock that is behind
-		for range 5 {
-			first := answer()
-			through := read(first)
-			clock.Add(-back)
-			second := answer()
-			read(first, second)
-			acknowledge(through, first)
-			acknowledge(through) // repeats the call
-			through = read(second)
-			acknowledge(through, second)
-			clock.Add(-back)
-			third := answer()
-			acknowledge(through)
-			acknowledge(read(third), third)
-		}
-	}
-	// An answer whose record is gone leaves the index.
-	gone := answer()
-	clock.Add((core.DefaultRetention + 2*time.Hour).Milliseconds())
-	if _, err := s.Load(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {
-		t.Fatal(err)
-	}
-	left := answer()
-	read(left)
-	for _, m := range must[[]broker.Member](t)(s.DB.Range(t.Context(), broker.Query{Index: life.LateIndex("ci", "s")})) {
-		if m.Name != "" && m.Name != string(left) {
-			t.Errorf("the index has %q", m.Name)
-		}
-	}
 }

@@ -79,7 +79,7 @@ func (m *messages) waiting() []bridge.Steering {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return all
+	return texts(all)
 }
 
 // TestSessionMessages checks who may send messages with the message of a session,
@@ -113,8 +113,11 @@ func TestSessionMessages(t *testing.T) {
 		}
 	}
 	m.report(bridge.SessionReport{State: bridge.SessionFinished})
-	m.said(m.opens("ana"), bridge.VerdictLate, "has finished")
-	m.said(m.submits("ana", "4", "again"), bridge.VerdictLate, "has finished")
+	m.said(m.opens("ana"), bridge.VerdictInvalid, "has finished")
+	m.said(m.submits("ana", "4", "again"), bridge.VerdictInvalid, "has finished")
+	if _, err := m.engine.Sessions.Steer(t.Context(), bridge.Steering{Agent: "ci", Session: m.session, By: person("ana"), Text: "x"}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		t.Errorf("in another way: %v", err)
+	}
 	m.report(bridge.SessionReport{State: bridge.SessionWorking})
 	if _, err := m.engine.Sessions.Stop(t.Context(), person("bo"), "ci", m.session); err != nil {
 		t.Fatal(err)

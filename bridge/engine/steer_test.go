@@ -25,7 +25,15 @@ func (w *world) taken(reader string, continued *bool) []bridge.Steering {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return all
+	return texts(all)
+}
+
+// texts returns the texts of people among messages.
+func texts(all []bridge.Message) (out []bridge.Steering) {
+	for _, m := range all {
+		out = append(out, *m.Steering)
+	}
+	return out
 }
 
 // TestSteerReply checks that a reply of a responder reaches the agent once, and
@@ -58,7 +66,7 @@ func TestSteerReply(t *testing.T) {
 	if more := w.taken("other", nil); len(more) != 0 {
 		t.Errorf("another reader takes %+v", more)
 	}
-	if err := w.engine.Sessions.Took(t.Context(), "ci", "s", all[0].ID); err != nil {
+	if err := w.engine.Sessions.Acknowledge(t.Context(), "ci", "s", all[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	got, err := w.engine.Sessions.Sent(t.Context(), person("ana"), "s", all[0].ID)
@@ -151,7 +159,7 @@ func TestSteerContinued(t *testing.T) {
 		if len(got) != 1 || got[0].Text != text {
 			t.Fatalf("stop %d takes %+v", n+1, got)
 		}
-		if err := w.engine.Sessions.Took(t.Context(), "ci", "s", got[0].ID); err != nil {
+		if err := w.engine.Sessions.Acknowledge(t.Context(), "ci", "s", got[0].ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,10 +198,10 @@ func (r *readers) read(ctx context.Context, n int) error {
 		if len(all) > 0 && !dies {
 			r.mu.Lock()
 			for _, s := range all {
-				r.seen = append(r.seen, s.Text)
+				r.seen = append(r.seen, s.Steering.Text)
 			}
 			r.mu.Unlock()
-			if err := w.engine.Sessions.Took(ctx, "ci", "s", all[len(all)-1].ID); err != nil {
+			if err := w.engine.Sessions.Acknowledge(ctx, "ci", "s", all[len(all)-1].ID); err != nil {
 				return err
 			}
 			select {

@@ -55,8 +55,11 @@ type Life struct {
 	Sent       time.Time `json:"sent,omitzero"`
 	SoleCaller string    `json:"taker,omitempty"`
 	Delivered  time.Time `json:"delivered,omitzero"`
-	// Queued is the time when the interaction was deferred.
-	Queued     time.Time          `json:"queued,omitzero"`
+	// Queued is the time when the interaction was deferred. Acknowledged means
+	// that the agent has acknowledged the late answer.
+	Queued       time.Time `json:"queued,omitzero"`
+	Acknowledged bool      `json:"acknowledged,omitempty"`
+
 	Completion *bridge.Completion `json:"completion,omitempty"`
 	Joined     int                `json:"joined,omitempty"`
 	Amendments []string           `json:"amendments,omitempty"` // the nonces of the amendments
@@ -239,7 +242,7 @@ func (d *Docs) Record(now time.Time) *bridge.Record {
 	l := d.Life
 	r := &bridge.Record{
 		Interaction: d.Body, State: bridge.StatePending, Response: l.Response, Failures: l.Failures, Delivered: l.Delivered,
-		Sent: l.Sent, Queued: l.Queued, Step: l.Step, Amended: len(l.Amendments), Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
+		Sent: l.Sent, Queued: l.Queued, Acknowledged: l.Acknowledged, Step: l.Step, Amended: len(l.Amendments), Reminders: l.Reminders, Joined: l.Joined, Next: l.Next, Head: l.Head,
 		Completion: l.Completion, Votes: l.Votes, Receipt: l.Receipt, Revision: l.Revision,
 	}
 	if d.Problem != "" {

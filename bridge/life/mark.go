@@ -9,13 +9,16 @@ import (
 
 // Mark is one event of an interaction. Exactly one field is set.
 type Mark struct {
-	Posted    *Posted
-	Failed    *Failed
-	Queued    time.Duration // deferred: the time for which the interaction stays open; positive
-	Completed *bridge.Completion
-	Amended   *Amendment
-	Late      *Late
-	Redraw    *int // destination whose message must be updated
+	Posted *Posted
+	Failed *Failed
+	Queued time.Duration // deferred: the time for which the interaction stays open; positive
+	// Acknowledged means that the agent has acknowledged the late answer, which
+	// is then delivered.
+	Acknowledged bool
+	Completed    *bridge.Completion
+	Amended      *Amendment
+	Late         *Late
+	Redraw       *int // destination whose message must be updated
 	// Refresh is the delay after which all messages must be updated. It does
 	// not postpone an earlier update.
 	Refresh *time.Duration
@@ -34,6 +37,9 @@ func (t *Turn) Mark(m Mark) Verdict {
 		return t.failed(*m.Failed)
 	case m.Queued > 0:
 		return t.Defer(m.Queued)
+	case m.Acknowledged:
+		t.Life.Acknowledged, t.changedLife, t.change.Urgent = true, true, true
+		t.Deliver()
 	case m.Completed != nil:
 		return t.completed(*m.Completed)
 	case m.Amended != nil:

@@ -90,7 +90,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	t.journal(bridge.EventResponse, resp.State, "", bridge.AuditDecision)
 	if !l.Queued.IsZero() && resp.State.Decided() {
 		t.change.Set = append(t.change.Set, broker.Member{
-			Index: LateIndex(l.Agent, l.Session), Name: string(t.ID), IndexTTL: t.retention + 3*bridge.MaxTimeout,
+			Index: InboxIndex(l.Agent, l.Session), Name: string(t.ID), IndexTTL: InboxKept(t.retention),
 		})
 	}
 	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce

@@ -58,9 +58,12 @@ func SessionIndex(agent, session string) string { return "session:" + Owner(agen
 // PendingIndex is the index of the pending interactions of an agent with a limit.
 func PendingIndex(agent string) string { return "pending:" + agent }
 
-// LateIndex is the index of the late answers of a session, by the time of the
-// answer.
-func LateIndex(agent, session string) string { return "late:" + Owner(agent, session) }
+// InboxIndex is the index of the messages that wait for a session, in the order
+// in which they were stored. A late answer has the ID of its interaction.
+func InboxIndex(agent, session string) string { return "inbox:" + Owner(agent, session) }
+
+// InboxKept is the time for which that index is kept after each message.
+func InboxKept(retention time.Duration) time.Duration { return retention + 3*bridge.MaxTimeout }
 
 // Owner returns the name of a session of an agent. Neither name contains the
 // separator.

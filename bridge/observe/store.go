@@ -60,19 +60,27 @@ func (s store) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Reco
 		return r, err
 	}
 	s.ended(r, m.Failed != nil && r.State == bridge.StateUndeliverable)
+	if m.Acknowledged {
+		s.delivered(r)
+	}
 	return r, nil
 }
 
 // Delivered implements core.Interactions.
 func (s store) Delivered(ctx context.Context, r bridge.Record) error {
-	if err := s.Port.Delivered(ctx, r); err != nil {
-		return err
+	err := s.Port.Delivered(ctx, r)
+	if err == nil {
+		s.delivered(r)
 	}
+	return err
+}
+
+// delivered measures the time between a response and its delivery.
+func (s store) delivered(r bridge.Record) {
 	if r.Response != nil {
 		s.o.handover.WithLabelValues(string(r.Interaction.Kind)).Observe(time.Since(r.Response.At).Seconds())
 		s.span("deliver", r.Interaction, r.Response.At, nil)
 	}
-	return nil
 }
 
 // Expire implements core.Interactions.

@@ -39,7 +39,7 @@ func TestHookSteer(t *testing.T) {
 		t.Helper()
 		return strings.TrimSpace(startHook(t, r.Daemons[0].URL, "claude", fmt.Sprintf(input, event, more), "--watch").exit(t, 0))
 	}
-	const said = `ana wrote at [0-9:]+ UTC: 'turn <left>' \(message [0-9]+-[0-9]+\)`
+	const said = `ana wrote at [0-9:]+ UTC: 'turn <left>' \(message m-[0-9a-f]+\)`
 	for _, c := range []struct{ event, more, want string }{
 		{"PostToolUse", "", `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"` + said + `"}}`},
 		{"PostToolUseFailure", "", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"` + said + `"}}`},

@@ -83,13 +83,14 @@ func (lagging) Confirm(context.Context, ...broker.Version) error { return bridge
 // stored only after the replicas have confirmed it.
 func TestRepeatConfirmed(t *testing.T) {
 	t.Parallel()
-	db, ctx := stored.InMemory(t, nil, nil).Documents(), t.Context()
+	s, ctx := stored.InMemory(t, nil, nil), t.Context()
+	db := s.Documents()
 	db.Store = lagging{db.Store}
-	stops, messages := session.NewStops(db), session.NewSteerings(db)
+	stops, messages := session.NewStops(db), session.NewInbox(db, s)
 	for name, put := range map[string]func() error{
 		"a stop": func() error { _, err := stops.Put(ctx, bridge.Stop{Agent: "ci", Session: "s"}); return err },
 		"a message": func() error {
-			_, err := messages.PutSteering(ctx, bridge.Steering{Agent: "ci", Session: "s"}, "1")
+			_, err := messages.Put(ctx, bridge.Steering{Agent: "ci", Session: "other"}, "1")
 			return err
 		},
 	} {

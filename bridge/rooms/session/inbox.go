@@ -3,333 +3,300 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
 )
 
-const (
-	// steeringGrace is the time after which nod reports to the author that a
-	// message still waits.
-	steeringGrace = 2 * time.Second
-	// steeringKept is the time for which a message is kept after nod has
-	// reported its outcome to the author.
-	steeringKept = time.Hour
-	steeringKeep = 2 * bridge.SteeringTTL
-)
+// Inbox holds the late answers to the requests of sessions, and the messages of
+// people, until the agents acknowledge them. Each session has one order of both.
+// Delivery is at least once. It is safe for concurrent use.
+//
+// The index of a session lists both in the order in which they were stored. It
+// is a hint: the document of a message, and the life of an interaction, say
+// whether the agent has acknowledged it.
+type Inbox struct {
+	db      documents.DB
+	records core.Interactions
+	stops   *Stops
+	reports *Reports
+}
 
-// Steerings stores the messages from people for sessions until their agents
-// have taken them, and the status that the authors know. It is safe for
-// concurrent use.
-type Steerings struct{ db documents.DB }
+// NewInbox returns the inboxes of the sessions of interactions.
+func NewInbox(db documents.DB, records core.Interactions) *Inbox {
+	return &Inbox{db, records, NewStops(db), NewReports(db)}
+}
 
-// NewSteerings returns the messages in a database.
-func NewSteerings(db documents.DB) *Steerings { return &Steerings{db} }
-
-// inbox holds the messages that wait in a session, and their reader.
+// inbox is the document of a session with waiting messages from people.
 type inbox struct {
-	Waiting   []string  `json:"waiting,omitempty"` // IDs, oldest first
-	Last      int64     `json:"last,omitempty"`    // time of the last ID, in ms
+	Last      time.Time `json:"last,omitzero"` // position of the last message
 	Reader    string    `json:"reader,omitempty"`
 	Until     time.Time `json:"until,omitzero"`      // end of the reader's lease
 	Continued int       `json:"continued,omitempty"` // number of times in a row that the reader's turn was continued
 }
 
-// steered is a message from a person.
-type steered struct {
+// message is a message from a person.
+type message struct {
 	bridge.Steering
-	Put    time.Time          `json:"put"`
-	Told   bridge.Fate        `json:"told,omitempty"`
-	Note   *bridge.MessageRef `json:"note,omitempty"`
-	Reader string             `json:"reader,omitempty"` // last reader that took the message
-	Leased time.Time          `json:"leased,omitzero"`  // end of the lease of the daemon that reports to its author
+	// Put is the time of the message, and its position among the messages of
+	// people for the session.
+	Put  time.Time          `json:"put"`
+	Told bridge.Fate        `json:"told,omitempty"`
+	Note *bridge.MessageRef `json:"note,omitempty"`
+	// Given means that the last reader that took it also got the late answers.
+	// Such a reader has no name. Reader is the last one with a name.
+	Given  bool      `json:"given,omitempty"`
+	Reader string    `json:"reader,omitempty"`
+	Leased time.Time `json:"leased,omitzero"` // end of the lease of the daemon that reports to its author
 }
 
 var (
-	inboxDocs    = broker.NewDocs[inbox]("inbox", 1)
-	steeringDocs = broker.NewDocs[steered]("steering", 1)
-	// steeringKeys map the key of a message to its ID.
-	steeringKeys = broker.NewDocs[string]("steering-key", 1)
+	inboxDocs   = broker.NewDocs[inbox]("inbox", 1)
+	messageDocs = broker.NewDocs[message]("message", 1)
 )
 
-// untoldIndex is the index of the messages whose authors need a report, by
-// time.
-const untoldIndex = "untold"
+// messageKeep is the time for which messages from people are kept.
+const messageKeep = 2 * bridge.SteeringTTL
 
-// message returns the message in its public form.
-func (s steered) message() bridge.Steering {
-	out := s.Steering
-	out.Told, out.Note = s.Told, s.Note
-	return out
+// item is a message that waits in an inbox. If said is nil, it is the late
+// answer to the interaction with its ID.
+type item struct {
+	id    string
+	said  *message
+	doc   broker.Doc
+	again bool // a reader has taken it before
 }
 
-// untold schedules a report to the author of the message.
-func untold(id string, at time.Time) broker.Member {
-	return broker.Member{Index: untoldIndex, Name: id, At: at}
+// member returns the member of the index of a session for the message with an ID.
+func (b *Inbox) member(agent, session, id string) broker.Member {
+	return broker.Member{Index: life.InboxIndex(agent, session), Name: id, IndexTTL: life.InboxKept(b.records.Retention())}
 }
 
-// PutSteering appends a message to the messages of its session, and returns it
-// with its ID. If an earlier message has the same nonempty key, it returns that
-// message. It returns CodeRateLimited if bridge.MaxSteerings messages are
-// waiting.
-func (ss *Steerings) PutSteering(ctx context.Context, s bridge.Steering, key string) (bridge.Steering, error) {
+// Put appends a message to the inbox of its session, and returns it with its
+// ID. If an earlier message has the same nonempty key, it returns that message.
+// It returns CodeConflict for a session that is stopped or has finished, and
+// CodeRateLimited if bridge.MaxSteerings messages are waiting.
+func (b *Inbox) Put(ctx context.Context, s bridge.Steering, key string) (bridge.Steering, error) {
 	if err := documents.RequireSession(s.Session); err != nil {
 		return s, err
 	}
-	sum := sha256.Sum256([]byte(life.Owner(s.Agent, s.Session) + "\x00" + key))
-	out := s
-	_, err := inboxDocs.Update(ctx, ss.db, life.Owner(s.Agent, s.Session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
-		var c broker.Change
-		known, keyDoc, err := steeringKeys.Get(ctx, ss.db, hex.EncodeToString(sum[:]))
-		if err == nil && key != "" && known != "" {
-			var first steered
-			var doc broker.Doc
-			if first, doc, err = steeringDocs.Get(ctx, ss.db, known); err == nil && doc.Exists() {
-				out = first.message()
-				return c, cmp.Or(ss.db.Confirm(ctx, doc.At()), broker.ErrUnchanged) // the message may not be on the replicas yet
-			}
+	owner, out := life.Owner(s.Agent, s.Session), s
+	out.ID, out.Fate = messageID(owner, key), bridge.FateWaiting
+	_, err := inboxDocs.Update(ctx, b.db, owner, func(in *inbox, d *broker.Doc) (broker.Change, error) {
+		first, doc, err := messageDocs.Get(ctx, b.db, out.ID)
+		if err == nil && doc.Exists() {
+			out = first.public()
+			return broker.Change{}, cmp.Or(b.db.Confirm(ctx, doc.At()), broker.ErrUnchanged) // the message may not be on the replicas yet
 		}
 		if err != nil {
-			return c, err
+			return broker.Change{}, err
 		}
-		if len(in.Waiting) >= bridge.MaxSteerings {
-			return c, bridge.Errorf(bridge.CodeRateLimited, "too many messages wait for this session (at most %d)", bridge.MaxSteerings)
+		open, err := b.open(ctx, s.Agent, s.Session)
+		if err != nil {
+			return broker.Change{}, err
 		}
-		now := ss.db.Now()
-		in.Last = max(now.UnixMilli(), in.Last+1)
-		out.ID, out.Fate = fmt.Sprintf("%d-%d", in.Last, rand.IntN(1e9)), bridge.FateWaiting
-		in.Waiting, d.Keep = append(in.Waiting, out.ID), steeringKeep
-		m, err := steeringDocs.Encode(broker.Doc{Key: steeringDocs.Key(out.ID), Keep: steeringKeep}, &steered{Steering: out, Put: now})
-		c = broker.Change{Put: []broker.Doc{m}, Set: []broker.Member{untold(out.ID, now.Add(steeringGrace))}, Replicated: true}
-		if err == nil && key != "" {
-			keyDoc.Keep = steeringKeep
-			keyDoc, err = steeringKeys.Encode(keyDoc, &out.ID)
-			c.Put = append(c.Put, keyDoc)
+		all, gone, err := b.view(ctx, s.Agent, s.Session, 0)
+		if err != nil {
+			return broker.Change{}, err
 		}
-		return c, err
+		if len(texts(all)) >= bridge.MaxSteerings {
+			return broker.Change{}, bridge.Errorf(bridge.CodeRateLimited, "too many messages wait for this session (at most %d)", bridge.MaxSteerings)
+		}
+		m := message{Steering: out, Put: in.next(b.db.Now())}
+		d.Keep = messageKeep
+		doc, err = messageDocs.Encode(broker.Doc{Key: messageDocs.Key(out.ID), Keep: messageKeep}, &m)
+		return broker.Change{
+			If: open, Put: []broker.Doc{doc}, Unset: gone, Replicated: true,
+			Set: []broker.Member{b.member(s.Agent, s.Session, out.ID), untold(out.ID, m.Put.Add(steeringGrace))},
+		}, err
 	})
 	return out, documents.Public(err)
 }
 
-// waiting returns at most n waiting messages, and the IDs without those of
-// deleted messages.
-func (ss *Steerings) waiting(ctx context.Context, ids []string) (all []steered, docs []broker.Doc, rest []string, err error) {
-	if len(ids) == 0 {
-		return nil, nil, nil, nil
-	}
-	keys := make([]broker.Key, len(ids))
-	for n, id := range ids {
-		keys[n] = steeringDocs.Key(id)
-	}
-	found, err := ss.db.Get(ctx, keys...)
+// open returns the conditions that a session is neither stopped nor finished. It
+// returns CodeConflict if they do not hold.
+func (b *Inbox) open(ctx context.Context, agent, session string) ([]broker.Version, error) {
+	unstopped, err := b.stops.unstopped(ctx, agent, session)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	for n, d := range found {
-		m, err := steeringDocs.Decode(d)
-		var forged *broker.ForgedError
-		if errors.As(err, &forged) {
-			ss.db.Refused(err)
-			continue
-		}
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if d.Exists() {
-			all, docs, rest = append(all, m), append(docs, d), append(rest, ids[n])
-		}
-	}
-	return all, docs, rest, nil
+	unfinished, err := b.reports.unfinished(ctx, agent, session)
+	return []broker.Version{unstopped, unfinished}, err
 }
 
-// TakeSteerings returns the oldest waiting messages, unless another reader has
-// a lease on them.
-func (ss *Steerings) TakeSteerings(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
+// view returns up to n messages that wait in an inbox, in order, and the members
+// of its index without a waiting message from a person. Zero means all. It does
+// not read the late answers.
+func (b *Inbox) view(ctx context.Context, agent, session string, n int) (all []item, gone []broker.Member, err error) {
+	found, err := b.db.Range(ctx, broker.Query{Index: life.InboxIndex(agent, session), N: n})
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting := map[string]item{}
+	if keys := said(found); len(keys) > 0 {
+		docs, err := b.db.Get(ctx, keys...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, d := range docs {
+			m, err := messageDocs.Decode(d)
+			if isForged(err) {
+				b.db.Refused(err)
+				continue
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			if m.Agent == agent && m.Session == session && m.Fate == bridge.FateWaiting {
+				waiting[d.ID] = item{id: d.ID, said: &m, doc: d, again: m.Given || m.Reader != ""}
+			}
+		}
+	}
+	for _, f := range found {
+		i, ok := waiting[f.Name]
+		switch {
+		case !isSaid(f.Name):
+			all = append(all, item{id: f.Name})
+		case ok:
+			all = append(all, i)
+		default:
+			gone = append(gone, f)
+		}
+	}
+	return inOrder(all), gone, nil
+}
+
+// take returns the first messages that wait in an inbox, unless the session is
+// stopped. A named reader gets a lease. With answers, take also returns late
+// answers. Without either, it changes nothing.
+func (b *Inbox) take(ctx context.Context, t bridge.Taking, answers bool, most int) (out []item, err error) {
 	if err := documents.RequireSession(t.Session); err != nil {
 		return nil, err
 	}
-	var out []bridge.Steering
-	_, err := inboxDocs.Update(ctx, ss.db, life.Owner(t.Agent, t.Session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
-		out = []bridge.Steering{}
-		var c broker.Change
-		now, before := ss.db.Now(), *in
-		d.Keep = steeringKeep
-		if t.Continued != nil {
-			in.Continued++
-			if !*t.Continued {
-				in.Continued = 0
-			}
+	n := 0
+	if answers { // more than most of them are never needed, because at most MaxSteerings may be reserved
+		n = most + bridge.MaxSteerings
+	}
+	if t.Continued == nil { // almost always, nothing waits
+		if all, gone, err := b.view(ctx, t.Agent, t.Session, n); err != nil || len(all)+len(gone) == 0 {
+			return nil, documents.Public(err)
 		}
-		if in.Continued >= bridge.MaxContinued && t.Continued != nil || in.Reader != "" && in.Reader != t.Reader && now.Before(in.Until) {
-			return c, unchanged(in.Continued == before.Continued)
-		}
-		all, docs, rest, err := ss.waiting(ctx, in.Waiting[:min(t.Limit, len(in.Waiting))])
+	}
+	_, err = inboxDocs.Update(ctx, b.db, life.Owner(t.Agent, t.Session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
+		out = nil
+		all, gone, err := b.view(ctx, t.Agent, t.Session, n)
 		if err != nil {
-			return c, err
+			return broker.Change{}, err
 		}
-		in.Waiting = append(rest, in.Waiting[min(t.Limit, len(in.Waiting)):]...)
-		for n, m := range all {
-			s := m.message()
-			if t.Reader != "" {
-				s.Again = m.Reader != ""
-				m.Reader, docs[n].Keep = t.Reader, steeringKeep
-				next, err := steeringDocs.Encode(docs[n], &m)
-				if err != nil {
-					return c, err
-				}
-				c.Put = append(c.Put, next)
+		unstopped, err := b.stops.unstopped(ctx, t.Agent, t.Session) // last, because a peek does not store the condition
+		if bridge.ErrorCode(err) == bridge.CodeConflict {
+			err = broker.ErrUnchanged
+		}
+		if err != nil {
+			return broker.Change{}, err
+		}
+		before, now := *in, b.db.Now()
+		c := broker.Change{If: []broker.Version{unstopped}, Unset: gone}
+		out = in.take(t, all, answers, most, now)
+		for k := range out {
+			if !out[k].marks(t.Reader, answers) {
+				continue
 			}
-			out = append(out, s)
+			next, err := messageDocs.Encode(out[k].doc, out[k].said)
+			if err != nil {
+				return c, err
+			}
+			next.Keep = messageKeep
+			c.Put = append(c.Put, next)
 		}
-		if len(all) > 0 && t.Reader != "" {
-			in.Reader, in.Until = t.Reader, now.Add(t.Lease)
-		}
-		return c, unchanged(len(c.Put) == 0 && in.Continued == before.Continued && len(in.Waiting) == len(before.Waiting))
+		d.Keep = messageKeep
+		return c, unchanged(len(c.Put)+len(gone) == 0 && *in == before)
 	})
 	return out, documents.Public(err)
 }
 
-// EndSteerings ends the wait of the messages of a session, up to and including
-// the given one, or of all its messages if through is empty. It returns their
-// number.
-func (ss *Steerings) EndSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) (int, error) {
+// end gives chosen messages an outcome, so that they no longer wait. It returns
+// the number of messages from people among them.
+func (b *Inbox) end(ctx context.Context, agent, session string, f bridge.Fate, chosen func([]item) []item) (int, error) {
 	if err := documents.RequireSession(session); err != nil {
 		return 0, err
 	}
-	if through != "" {
-		if err := checkMessage(through); err != nil {
-			return 0, err
-		}
-	}
 	done := 0
-	_, err := inboxDocs.Update(ctx, ss.db, life.Owner(agent, session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
-		c := broker.Change{Urgent: true, Replicated: true}
-		n := 0
-		for n < len(in.Waiting) && (through == "" || bridge.CompareMessages(in.Waiting[n], through) <= 0) {
-			n++
-		}
-		all, docs, _, err := ss.waiting(ctx, in.Waiting[:n])
+	_, err := inboxDocs.Update(ctx, b.db, life.Owner(agent, session), func(in *inbox, d *broker.Doc) (broker.Change, error) {
+		all, gone, err := b.view(ctx, agent, session, 0)
 		if err != nil {
-			return c, err
+			return broker.Change{}, err
 		}
-		now := ss.db.Now()
-		for k, m := range all {
-			m.Fate, m.Done, docs[k].Keep = f, now, steeringKeep
-			next, err := steeringDocs.Encode(docs[k], &m)
+		done, d.Keep = 0, messageKeep
+		c := broker.Change{Unset: gone, Urgent: true, Replicated: true}
+		for _, i := range chosen(all) {
+			c.Unset = append(c.Unset, b.member(agent, session, i.id))
+			if i.said == nil {
+				continue
+			}
+			done++
+			i.said.Fate, i.said.Done = f, b.db.Now()
+			in.release(i.said.Reader)
+			next, err := messageDocs.Encode(i.doc, i.said)
 			if err != nil {
 				return c, err
 			}
-			c.Put, c.Set = append(c.Put, next), append(c.Set, untold(m.ID, now))
+			next.Keep = messageKeep
+			c.Put, c.Set = append(c.Put, next), append(c.Set, untold(i.id, i.said.Done))
 		}
-		done = len(all)
-		reader := in.Reader
-		in.Waiting, in.Reader, in.Until, d.Keep = in.Waiting[n:], "", time.Time{}, steeringKeep
-		return c, unchanged(n == 0 && reader == "")
+		return c, unchanged(len(c.Unset) == 0)
 	})
 	return done, documents.Public(err)
 }
 
-// Steering returns a message. It returns CodeNotFound if it is unknown or was delivered
-// long ago.
-func (ss *Steerings) Steering(ctx context.Context, session, id string) (bridge.Steering, error) {
-	m, d, err := steeringDocs.Get(ctx, ss.db, id)
+// Acknowledge ends the messages that an acknowledgment covers, and records that
+// their agent has them; see [covered]. It returns the number of messages of
+// people among them.
+func (b *Inbox) Acknowledge(ctx context.Context, agent, session, through string) (int, error) {
+	if !isSaid(through) {
+		if _, err := bridge.ParseID(through); err != nil {
+			return 0, bridge.Errorf(bridge.CodeInvalid, "through: invalid message ID %q", through)
+		}
+	}
+	all, _, err := b.view(ctx, agent, session, 0)
+	if err != nil {
+		return 0, documents.Public(err)
+	}
+	// First, the lives record it: an answer that leaves the index before would be lost.
+	answers := map[string]bool{}
+	for _, i := range covered(all, through) {
+		if i.said == nil {
+			answers[i.id] = true
+			if err := b.answered(ctx, agent, session, bridge.ID(i.id)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return b.end(ctx, agent, session, bridge.FateDelivered, func(all []item) (out []item) {
+		for _, i := range covered(all, through) {
+			if i.said != nil || answers[i.id] {
+				out = append(out, i)
+			}
+		}
+		return out
+	})
+}
+
+// Ended ends the waiting messages from people.
+func (b *Inbox) Ended(ctx context.Context, agent, session string) (int, error) {
+	return b.end(ctx, agent, session, bridge.FateEnded, texts)
+}
+
+// Steering returns a message from a person. It returns CodeNotFound if it is
+// unknown or ended long ago.
+func (b *Inbox) Steering(ctx context.Context, session, id string) (bridge.Steering, error) {
+	m, d, err := messageDocs.Get(ctx, b.db, id)
 	if err == nil && (!d.Exists() || m.Session != session) {
 		return bridge.Steering{}, bridge.Errorf(bridge.CodeNotFound, "message %q not found", id)
 	}
-	return m.message(), documents.Public(err)
-}
-
-// UntoldSteerings returns up to limit messages whose authors must get a new
-// status, and leases them to the caller. It expires old messages.
-func (ss *Steerings) UntoldSteerings(ctx context.Context, limit int, lease time.Duration) ([]bridge.Steering, error) {
-	now := ss.db.Now()
-	due, err := ss.db.Range(ctx, broker.Query{Index: untoldIndex, To: now, N: limit})
-	if err != nil {
-		return nil, documents.Public(err)
-	}
-	var out []bridge.Steering
-	for _, due := range due {
-		m, mine, err := ss.lease(ctx, due.Name, now, lease)
-		if err != nil {
-			return out, err
-		}
-		if !mine {
-			continue
-		}
-		if m.Fate == bridge.FateWaiting && now.Sub(m.Put) >= bridge.SteeringTTL {
-			if _, err := ss.EndSteerings(ctx, m.Agent, m.Session, m.ID, bridge.FateExpired); err != nil {
-				return out, err
-			}
-			continue // the expired message is due again
-		}
-		out = append(out, m.message())
-	}
-	return out, nil
-}
-
-// lease leases a message that is due, and reports whether no one else holds the
-// lease.
-func (ss *Steerings) lease(ctx context.Context, id string, now time.Time, lease time.Duration) (m steered, mine bool, err error) {
-	m, d, err := steeringDocs.Get(ctx, ss.db, id)
-	var forged *broker.ForgedError
-	if errors.As(err, &forged) {
-		ss.db.Refused(err)
-	} else if err != nil {
-		return m, false, documents.Public(err)
-	}
-	if forged != nil || !d.Exists() {
-		_, err := ss.db.Do(ctx, broker.Change{Unset: []broker.Member{untold(id, now)}, Urgent: true})
-		return m, false, documents.Public(err)
-	}
-	if now.Before(m.Leased) {
-		return m, false, nil
-	}
-	m.Leased, d.Keep = now.Add(lease), steeringKeep
-	next, err := steeringDocs.Encode(d, &m)
-	if err != nil {
-		return m, false, documents.Public(err)
-	}
-	_, err = ss.db.Do(ctx, broker.Change{Put: []broker.Doc{next}, Set: []broker.Member{untold(id, m.Leased)}, Urgent: true})
-	var stale *broker.Stale
-	if errors.As(err, &stale) {
-		return m, false, nil // another process was first
-	}
-	return m, err == nil, documents.Public(err)
-}
-
-// ToldSteering records Told and Note of a message.
-func (ss *Steerings) ToldSteering(ctx context.Context, s bridge.Steering) error {
-	_, err := steeringDocs.Update(ctx, ss.db, s.ID, func(m *steered, d *broker.Doc) (broker.Change, error) {
-		if !d.Exists() {
-			return broker.Change{}, broker.ErrUnchanged
-		}
-		m.Told, m.Note, m.Leased, d.Keep = s.Told, s.Note, time.Time{}, steeringKeep
-		c := broker.Change{Urgent: true}
-		switch {
-		case m.Fate != s.Told: // the message has changed in the meantime
-			c.Set = []broker.Member{untold(m.ID, ss.db.Now())}
-		case m.Fate == bridge.FateWaiting:
-			c.Set = []broker.Member{untold(m.ID, m.Put.Add(bridge.SteeringTTL))}
-		default:
-			c.Unset, d.Keep = []broker.Member{untold(m.ID, time.Time{})}, steeringKept
-		}
-		return c, nil
-	})
-	return documents.Public(err)
-}
-
-// unchanged returns ErrUnchanged if the argument is true, and nil otherwise.
-func unchanged(is bool) error {
-	if is {
-		return broker.ErrUnchanged
-	}
-	return nil
+	return m.public(), documents.Public(err)
 }

@@ -7,10 +7,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/words"
-	"github.com/nodbridge/nod/render"
 )
-
-const noteFinished = "This session has finished. Nothing was sent."
 
 // message passes the text of a submitted dialog to the agent, or fills the
 // dialog. The noter reports the outcome of the message in the chat.
@@ -18,24 +15,19 @@ func (se *Room) message(ctx context.Context, a *engine.Click) (*bridge.Verdict, 
 	if !a.Record.Interaction.IsSession() {
 		return &bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
 	}
-	view, err := se.engine.View(ctx, a.Record, a.Control.Destination)
-	switch {
-	case err != nil:
-		return nil, err
-	case view.Session != nil && render.PhaseOf(*view.Session) == render.PhaseFinished:
-		return &bridge.Verdict{Kind: bridge.VerdictLate, Note: noteFinished}, nil
-	}
 	s := steering(a)
 	if a.Form != nil {
 		if err := se.admitSteering(ctx, &s); err != nil {
 			v, err := notSteered(err)
 			return &v, err
 		}
+		view, err := se.engine.View(ctx, a.Record, a.Control.Destination)
 		*a.Form = bridge.Form{View: view, Control: a.Control}
-		return &bridge.Verdict{}, nil
+		return &bridge.Verdict{}, err
 	}
 	said := bridge.Verdict{Kind: bridge.VerdictNoted}
-	if _, err = se.Steer(ctx, s); err != nil {
+	_, err := se.Steer(ctx, s)
+	if err != nil {
 		said, err = notSteered(err)
 	}
 	if said.Kind == bridge.VerdictInvalid {

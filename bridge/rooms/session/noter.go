@@ -23,7 +23,7 @@ const (
 // daemon at a time reports to an author, so that a note never shows an older
 // state.
 type noter struct {
-	store     *Steerings
+	inbox     *Inbox
 	platforms map[string]bridge.Platform
 	redactor  *engine.Redactor
 	nudge     chan struct{}
@@ -40,7 +40,7 @@ func (n *noter) wake() {
 
 func (n *noter) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		all, err := n.store.UntoldSteerings(ctx, steeringBatch, noteLease)
+		all, err := n.inbox.Untold(ctx, steeringBatch, noteLease)
 		if err != nil && ctx.Err() == nil {
 			n.log.Warn("authors of messages not told", "error", err)
 		}
@@ -79,7 +79,7 @@ func (n *noter) tell(ctx context.Context, s bridge.Steering) {
 		}
 	}
 	s.Told = s.Fate
-	if err := n.store.ToldSteering(ctx, s); err != nil {
+	if err := n.inbox.Told(ctx, s); err != nil {
 		n.log.Warn("note about a message not recorded", "message", s.ID, "error", err)
 	}
 }

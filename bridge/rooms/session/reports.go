@@ -158,6 +158,16 @@ func (rs *Reports) Reported(ctx context.Context, agent, session string) (bridge.
 	return s.status(), d.Exists() && err == nil, documents.Public(err)
 }
 
+// unfinished returns the version of the status of a session that has not
+// finished. It returns CodeConflict if the session has finished.
+func (rs *Reports) unfinished(ctx context.Context, agent, session string) (broker.Version, error) {
+	s, d, err := reportDocs.Get(ctx, rs.db, life.Owner(agent, session))
+	if err == nil && d.Exists() && s.State == bridge.SessionFinished {
+		err = bridge.Errorf(bridge.CodeConflict, "the session has finished")
+	}
+	return d.At(), documents.Public(err)
+}
+
 // ListReported returns up to bridge.MaxReported sessions of an agent, or of all agents if
 // agent is empty. The newest report is first.
 func (rs *Reports) ListReported(ctx context.Context, agent string) ([]bridge.SessionStatus, error) {

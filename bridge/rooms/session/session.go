@@ -6,7 +6,6 @@ package session
 
 import (
 	"context"
-	"slices"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/core"
@@ -18,7 +17,7 @@ import (
 // ends. It is safe for concurrent use.
 type Room struct {
 	engine   *engine.Engine
-	mailbox  *Mailbox
+	inbox    *Inbox
 	records  core.Interactions
 	stops    *Stops
 	stopper  *stopper
@@ -33,13 +32,13 @@ type Room struct {
 // New returns the room of an engine.
 func New(e *engine.Engine, o engine.Options) *Room {
 	db := documents.DB{Store: o.DB, Log: o.Log}
-	stops, steerings := NewStops(db), NewSteerings(db)
+	stops, inbox := NewStops(db), NewInbox(db, o.Store)
 	st := &statuses{reports: NewReports(db), stops: stops, records: o.Store, history: o.History, log: o.Log}
-	n := &noter{store: steerings, platforms: engine.ByName(o.Platforms), redactor: e.Redactor, nudge: make(chan struct{}, 1), log: o.Log}
+	n := &noter{inbox: inbox, platforms: engine.ByName(o.Platforms), redactor: e.Redactor, nudge: make(chan struct{}, 1), log: o.Log}
 	return &Room{
-		engine: e, mailbox: NewMailbox(db, o.Store), records: o.Store, stops: stops,
+		engine: e, inbox: inbox, records: o.Store, stops: stops,
 		stopper:  &stopper{stops: stops, records: o.Store, journal: e.Journal, statuses: st, log: o.Log},
-		steerer:  &steerer{store: steerings, redactor: e.Redactor, journal: e.Journal, noter: n, log: o.Log},
+		steerer:  &steerer{inbox: inbox, redactor: e.Redactor, journal: e.Journal, noter: n, log: o.Log},
 		noter:    n,
 		reporter: &reporter{engine: e, statuses: st, log: o.Log},
 		statuses: st, history: o.History, agents: o.Agents,
@@ -49,44 +48,38 @@ func New(e *engine.Engine, o engine.Options) *Room {
 // Run reports the outcome of messages to their authors until ctx ends.
 func (se *Room) Run(ctx context.Context) { se.noter.run(ctx) }
 
-// messageBatch is the maximum number of messages per call.
-const messageBatch = 100
-
 // Messages returns the late answers and the messages from people that the agent of
-// a session has not acknowledged, oldest first.
+// a session has not acknowledged, oldest first. It returns none for a stopped
+// session.
 func (se *Room) Messages(ctx context.Context, agent, session string) ([]bridge.Message, error) {
-	out, err := se.mailbox.Messages(ctx, agent, session, messageBatch)
-	if err != nil {
-		return nil, err
-	}
-	said, err := se.Take(ctx, bridge.Taking{Agent: agent, Session: session})
-	for _, s := range said {
-		out = append(out, bridge.SaidMessage(s))
-	}
-	slices.SortStableFunc(out, func(a, b bridge.Message) int { return bridge.CompareMessages(a.ID, b.ID) })
-	return out[:min(len(out), messageBatch)], err
+	return se.inbox.Messages(ctx, agent, session)
 }
 
-// Acknowledge deletes the messages of a session up to and including the given
-// one. It then tells cards and authors that the agent has them.
+// Take returns the messages from people that wait for a session, oldest first, and
+// reserves them for a named reader. It returns none for a stopped session.
+func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Message, error) {
+	return se.inbox.Take(ctx, t)
+}
+
+// Acknowledge ends the messages that a reader was given, up to and including the
+// given one. It then tells cards and authors that the agent has them.
 func (se *Room) Acknowledge(ctx context.Context, agent, session, through string) error {
-	ids, err := se.mailbox.Acknowledge(ctx, agent, session, through)
-	if err == nil {
-		err = se.Took(ctx, agent, session, through)
+	n, err := se.inbox.Acknowledge(ctx, agent, session, through)
+	return se.ended(n, err)
+}
+
+// Ended tells the authors of waiting messages that the session has ended.
+func (se *Room) Ended(ctx context.Context, agent, session string) error {
+	n, err := se.inbox.Ended(ctx, agent, session)
+	return se.ended(n, err)
+}
+
+// ended wakes the noter if messages have ended.
+func (se *Room) ended(n int, err error) error {
+	if n > 0 {
+		se.noter.wake()
 	}
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		r, err := se.records.Load(ctx, id)
-		if err == nil {
-			err = se.records.Delivered(ctx, r)
-		}
-		if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // Waits reports whether a request of a session is pending.

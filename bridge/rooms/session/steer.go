@@ -12,22 +12,19 @@ import (
 	"github.com/nodbridge/nod/bridge/people"
 )
 
-// steeringBatch is the maximum number of messages that an agent takes at a time.
-const steeringBatch = 20
-
 // steerer passes messages from people to sessions.
 type steerer struct {
-	store    *Steerings
+	inbox    *Inbox
 	redactor *engine.Redactor
 	journal  *journal.Journal
 	noter    *noter
 	log      *slog.Logger
 }
 
-// Steer sends a message from a person to a session. Only people who may answer
-// a request of the session may send one: others get CodeForbidden if they may
-// read one, and otherwise CodeNotFound. An empty agent means the only agent
-// with such a session. For a message of a stopped session, Steer returns
+// Steer sends a message from a person to a session. Only people who may answer a
+// request of the session may send one: others get CodeForbidden if they may read
+// one, and otherwise CodeNotFound. An empty agent means the only agent with such
+// a session. For a session that is stopped or has finished, Steer returns
 // CodeConflict. A chat message is sent at most once.
 func (se *Room) Steer(ctx context.Context, s bridge.Steering) (bridge.Steering, error) {
 	var err error
@@ -55,10 +52,7 @@ func (se *Room) admitSteering(ctx context.Context, s *bridge.Steering) error {
 	if err := se.maySteer(ctx, *s, requests); err != nil {
 		return err
 	}
-	stop, stopped, err := se.stops.Stopped(ctx, s.Agent, s.Session)
-	if err == nil && stopped {
-		err = bridge.Errorf(bridge.CodeConflict, "the session is %s", stop.Words())
-	}
+	_, err = se.inbox.open(ctx, s.Agent, s.Session)
 	return err
 }
 
@@ -130,47 +124,17 @@ func (st *steerer) put(ctx context.Context, s bridge.Steering) (bridge.Steering,
 	if err := st.journal.Write(ctx, bridge.AuditSteer, i, logged); err != nil {
 		return s, err
 	}
-	s, err := st.store.PutSteering(ctx, s, key)
+	s, err := st.inbox.Put(ctx, s, key)
 	if err == nil {
 		st.log.Info("message for a session", "agent", s.Agent, "session", s.Session, "by", s.By.Display(), "message", s.ID)
 	}
 	return s, err
 }
 
-// Take returns the waiting messages from people for a session, oldest first,
-// and reserves them for a reader. It returns none for a stopped session.
-func (se *Room) Take(ctx context.Context, t bridge.Taking) ([]bridge.Steering, error) {
-	_, stopped, err := se.stops.Stopped(ctx, t.Agent, t.Session)
-	if err != nil || stopped {
-		return nil, err
-	}
-	t.Limit = steeringBatch
-	return se.steerer.store.TakeSteerings(ctx, t)
-}
-
-// Took records that the agent has taken the messages from people up to and
-// including the given one, and tells their authors.
-func (se *Room) Took(ctx context.Context, agent, session, through string) error {
-	return se.endSteerings(ctx, agent, session, through, bridge.FateDelivered)
-}
-
-// Ended tells the authors of waiting messages that the session has ended.
-func (se *Room) Ended(ctx context.Context, agent, session string) error {
-	return se.endSteerings(ctx, agent, session, "", bridge.FateEnded)
-}
-
-func (se *Room) endSteerings(ctx context.Context, agent, session, through string, f bridge.Fate) error {
-	n, err := se.steerer.store.EndSteerings(ctx, agent, session, through, f)
-	if n > 0 {
-		se.steerer.noter.wake()
-	}
-	return err
-}
-
 // Sent returns a message that a person sent to a session, for people who may
 // read a request of that session.
 func (se *Room) Sent(ctx context.Context, by bridge.Actor, session, id string) (bridge.Steering, error) {
-	s, err := se.steerer.store.Steering(ctx, session, id)
+	s, err := se.inbox.Steering(ctx, session, id)
 	if err != nil {
 		return s, err
 	}

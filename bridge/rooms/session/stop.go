@@ -130,11 +130,8 @@ func (se *Room) Decide(ctx context.Context, d *engine.Decision) (*bridge.Verdict
 	if err := se.stopper.stopped(ctx, s); err != nil {
 		return nil, err
 	}
-	return nil, errStopped
+	return nil, isStopped(s)
 }
-
-// errStopped is the error of an approval or an answer in a stopped session.
-var errStopped = bridge.Errorf(bridge.CodeConflict, "the session was stopped")
 
 // Also adds the stop of a session to the change that stores a denial with a
 // stop. The limit of stopped sessions does not apply, because a denial always

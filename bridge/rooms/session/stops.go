@@ -90,12 +90,17 @@ func (ss *Stops) Stopped(ctx context.Context, agent, session string) (bridge.Sto
 	return s, d.Exists() && err == nil, documents.Public(err)
 }
 
+// isStopped returns the error of what a stopped session does not allow.
+func isStopped(s bridge.Stop) error {
+	return bridge.Errorf(bridge.CodeConflict, "the session is %s", s.Words())
+}
+
 // unstopped returns the condition that a session is still not stopped. It
-// returns errStopped if the session is stopped.
+// returns CodeConflict if the session is stopped.
 func (ss *Stops) unstopped(ctx context.Context, agent, session string) (broker.Version, error) {
-	_, stopped, err := ss.Stopped(ctx, agent, session)
+	s, stopped, err := ss.Stopped(ctx, agent, session)
 	if err == nil && stopped {
-		err = errStopped
+		err = isStopped(s)
 	}
 	return broker.Version{Key: stopDocs.Key(life.Owner(agent, session))}, err
 }

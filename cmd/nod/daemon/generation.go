@@ -171,17 +171,12 @@ type mcpInbox struct {
 
 // Take implements mcp.Inbox.
 func (in mcpInbox) Take(ctx context.Context, session, reader string) ([]bridge.Message, error) {
-	all, err := in.engine.Sessions.Take(ctx, bridge.Taking{Agent: in.agent, Session: session, Reader: reader, Lease: mcpLease})
-	out := make([]bridge.Message, len(all))
-	for n, s := range all {
-		out[n] = bridge.SaidMessage(s)
-	}
-	return out, err
+	return in.engine.Sessions.Take(ctx, bridge.Taking{Agent: in.agent, Session: session, Reader: reader, Lease: mcpLease})
 }
 
 // Took implements mcp.Inbox.
 func (in mcpInbox) Took(ctx context.Context, session, through string) error {
-	return in.engine.Sessions.Took(ctx, in.agent, session, through)
+	return in.engine.Sessions.Acknowledge(ctx, in.agent, session, through)
 }
 
 // generation holds the parts of a daemon that are built from one config.

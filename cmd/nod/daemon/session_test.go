@@ -244,7 +244,7 @@ func TestSessionMessageSteers(t *testing.T) {
 				}
 			}
 			m.Eventually("nod has them all", func() bool {
-				waiting, err := m.Client.Keys(m.Ctx, rig.DocumentKey("steering", "*")).Result()
+				waiting, err := m.Client.Keys(m.Ctx, rig.DocumentKey("message", "*")).Result()
 				return err == nil && len(waiting) == len(sent)
 			})
 			m.replaced()

@@ -128,7 +128,7 @@ func TestForgedDecision(t *testing.T) {
 	}
 	// So does the late answer of its session, which has no one else's.
 	for _, id := range []bridge.ID{a.Interaction.ID, good.Interaction.ID} {
-		late := "nod:{nod}:x:late:tester\x00" + req.Session
+		late := "nod:{nod}:x:inbox:tester\x00" + req.Session
 		must(x, x.Client.ZAdd(x.Ctx, late, redis.Z{Score: float64(time.Now().UnixMilli()), Member: string(id)}).Err())
 	}
 	all, err := x.Agent.Messages(x.Ctx, req.Session)

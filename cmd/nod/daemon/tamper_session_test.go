@@ -80,44 +80,20 @@ func inboxScene(x rig.Intruder) scene {
 	session := samples.Session()
 	id := steered(x, "inbox", session, "first")
 	return scene{
-		id: id, other: x.Stored("inbox", steered(x, "inbox", session+"-other", "rm -rf /")), forge: [2]string{`"waiting":["1`, `"waiting":["2`},
+		id: id, other: x.Stored("inbox", steered(x, "inbox", session+"-other", "rm -rf /")), forge: [2]string{`"last":"2`, `"last":"9`},
 		next: func() { taken(x, session) }, says: func() string { return taken(x, session) },
 	}
 }
 
-func steeringScene(x rig.Intruder) scene {
+func messageScene(x rig.Intruder) scene {
 	session := samples.Session()
-	id := steered(x, "steering", session, "first")
+	id := steered(x, "message", session, "first")
 	return scene{
-		id: id, other: x.Stored("steering", steered(x, "steering", session+"-other", "rm -rf /")), forge: [2]string{"first", "rm -rf /"},
+		id: id, other: x.Stored("message", steered(x, "message", session+"-other", "rm -rf /")), forge: [2]string{"first", "rm -rf /"},
 		next: func() {
 			_, err := x.Agent.TakeMessages(x.Ctx, session, client.Taking{Reader: "r"})
 			must(x, err)
 		},
 		says: func() string { return taken(x, session) },
-	}
-}
-
-func steeringKeyScene(x rig.Intruder) scene {
-	store := session.NewSteerings(x.Daemons[0].Documents())
-	put := func(s bridge.Steering) bridge.Steering {
-		got, err := store.PutSteering(x.Ctx, s, "nonce")
-		must(x, err)
-		return got
-	}
-	mine := bridge.Steering{Agent: "tester", Session: samples.Session(), Text: "first"}
-	other := bridge.Steering{Agent: "tester", Session: samples.Session(), Text: "rm -rf /"}
-	var first bridge.Steering
-	id := x.Made("steering-key", func() { first = put(mine) })
-	elsewhere := x.Made("steering-key", func() { put(other) })
-	return scene{
-		id: id, other: x.Stored("steering-key", elsewhere), forge: [2]string{first.ID, "1-1"},
-		says: func() string {
-			again, err := store.PutSteering(x.Ctx, mine, "nonce")
-			if again.ID == first.ID {
-				return outcomeOf(err, "once")
-			}
-			return outcomeOf(err, "twice")
-		},
 	}
 }

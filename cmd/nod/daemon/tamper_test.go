@@ -64,9 +64,9 @@ var tampered = map[string]struct {
 	"stop":   {stopScene, outcomes{"denied", "forbidden", "forbidden", "denied", "(pending)"}},
 	"report": {reportScene, outcomes{"Fix it", "forbidden", "forbidden", "(Fix it)", ""}},
 
-	"inbox":        {inboxScene, outcomes{"first", "", "", "(first)", ""}},
-	"steering":     {steeringScene, outcomes{"first", "", "", "first", ""}},
-	"steering-key": {steeringKeyScene, outcomes{"once", "forbidden", "forbidden", "", "(twice)"}},
+	// The messages say themselves whether the agent has acknowledged them.
+	"inbox":   {inboxScene, outcomes{"first", "first", "first", "", "first"}},
+	"message": {messageScene, outcomes{"first", "", "", "first", ""}},
 
 	// Without the last seal, the log is sealed from the one before it, or from its
 	// start. Receipts, and seals that others keep, show what was removed.
