@@ -91,6 +91,18 @@ func TestShown(t *testing.T) {
 			want: []string{"/repo", "Run bash -lc 'cat x'", "needs it", "network"}, without: []string{"parsed_cmd", "available_decisions", "call_id"},
 		},
 		{
+			name: "Codex with input for a process", request: `{"toolCallId":"c","rawInput":{"call_id":"c","turn_id":"1","command":["ls"],"parsed_cmd":[],"process_id":"77","interaction_input":"rm x","source":"agent"}}`,
+			want: []string{"Run ls", "rm x", "77", "agent"}, without: []string{"turn_id"},
+		},
+		{
+			name: "tool with names of Codex", request: `{"toolCallId":"c","kind":"other","title":"T","rawInput":{"call_id":"k1","turn_id":"k2","source":"/etc/shadow","process_id":"k3","parsed_cmd":["k4"],"none":[],"command":["ls"]}}`,
+			want: []string{"k1", "none", "k4", "k3", "/etc/shadow", "k2"},
+		},
+		{
+			name: "tool with the ID of its call", request: `{"toolCallId":"c","kind":"other","title":"T","rawInput":{"call_id":"c","approval_id":"k1","source":"/etc/shadow"}}`,
+			want: []string{"k1", "call_id", "/etc/shadow"},
+		},
+		{
 			name: "Claude", request: `{"toolCallId":"1","kind":"edit","title":"Edit a","rawInput":{"file_path":"/a","old_string":"x","new_string":"y"},"locations":[{"path":"/a"}],"content":[{"type":"diff","path":"/a","oldText":"x","newText":"y"}]}`,
 			want: []string{"Edit /a", "-x", "+y"}, without: []string{"{"},
 		},

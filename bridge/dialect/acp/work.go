@@ -126,7 +126,7 @@ func (d details) base(w *work) (input object, notes []string) {
 		notes = append(notes, says)
 		delete(input, "description")
 	}
-	if _, codex := input["call_id"]; codex {
+	if d.isCodex(input) {
 		input, more := codexInput(w, input)
 		return input, append(notes, more...)
 	}
@@ -137,7 +137,18 @@ func (d details) base(w *work) (input object, notes []string) {
 // They repeat the command or the options, or identify the call.
 var codexOwn = []string{
 	"call_id", "turn_id", "approval_id", "started_at_ms", "completed_at_ms", "parsed_cmd", "available_decisions",
-	"proposed_execpolicy_amendment", "proposed_network_policy_amendments", "source", "process_id", "interaction_input",
+	"proposed_execpolicy_amendment", "proposed_network_policy_amendments",
+}
+
+// isCodex reports whether an input is an event of Codex and not the input of a
+// tool. The ID of the call is in it, which the input of a tool cannot know, and
+// so is a command that Codex has parsed, or changes of files.
+func (d details) isCodex(input object) bool {
+	id, _ := textOf(input["call_id"])
+	_, turn := textOf(input["turn_id"])
+	var command, parsed []json.RawMessage
+	exec := dialect.Decode(commandName, input[commandName], &command) == nil && dialect.Decode("parsed_cmd", input["parsed_cmd"], &parsed) == nil
+	return id != "" && id == d.ID && turn && (exec && len(command) > 0 && parsed != nil || objectOf(input["changes"]) != nil)
 }
 
 // codexInput translates an event of Codex.
