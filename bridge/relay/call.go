@@ -156,7 +156,7 @@ func (w *Wrap) called(ctx context.Context, m *Message, c call) bool {
 		w.reply(m.ID, refusal("The tool "+c.name+" is not allowed here."))
 		return true
 	case matches(w.Rules.Allow, c.name):
-		w.keep(request{message: *m, ctx: ctx})
+		w.keep(request{message: *m})
 		return false
 	}
 	if err := bridge.CheckJSON(c.input); err != nil { // people could see a different value
@@ -204,7 +204,7 @@ func (w *Wrap) approve(ctx context.Context, m Message, c call) {
 	}
 	run := waiting && err == nil && rec.State == bridge.StateApproved
 	if run {
-		w.sent[idKey(m.ID)] = request{message: m, ctx: context.WithoutCancel(ctx)}
+		w.sent[idKey(m.ID)] = request{message: m}
 	}
 	w.mu.Unlock()
 	switch {

@@ -12,7 +12,7 @@ import (
 
 // responded handles a response of the server. In protocol version 2026-07-28,
 // the server may ask for input before it runs a call.
-func (w *Wrap) responded(m *Message) bool {
+func (w *Wrap) responded(ctx context.Context, m *Message) bool {
 	var in struct {
 		Type     string                     `json:"resultType"`
 		State    json.RawMessage            `json:"requestState"`
@@ -30,10 +30,9 @@ func (w *Wrap) responded(m *Message) bool {
 		r.own = r.message.ID
 	}
 	asks = asks && known && r.message.Method == methodCall
-	var ctx context.Context
 	var cancel context.CancelCauseFunc
 	if asks && !r.over {
-		ctx, cancel = context.WithCancelCause(r.ctx)
+		ctx, cancel = context.WithCancelCause(ctx)
 		w.judged[idKey(r.own)] = judging{cancel: cancel, id: r.own} // the client can cancel it at any time
 	}
 	w.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/relay"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
 
 // patient is a chat whose answers the test decides.
@@ -352,6 +353,20 @@ func TestFormCancelled(t *testing.T) {
 		}
 		e.say(e.agent, `{"jsonrpc":"2.0","id":2,"result":`+needs+`}`)
 		<-e.asked
+	})
+	t.Run("by the end of the server", func(t *testing.T) {
+		t.Parallel()
+		e := serverEnds(t, `{}`)
+		e.say(e.client, plainCall)
+		<-e.asked
+		e.answer <- "approved"
+		e.gets(e.atAgent, "tools/call")
+		e.say(e.agent, `{"jsonrpc":"2.0","id":7,"result":`+needs+`}`)
+		<-e.asked
+		e.stop()
+		if got := await.Receive(t, "the end of the form", e.ended); got != "the program that nod ran has ended" {
+			t.Errorf("the card says %q", got)
+		}
 	})
 	t.Run("by the client, before approval", func(t *testing.T) {
 		t.Parallel()

@@ -95,7 +95,6 @@ type judging struct {
 // request is a request of the client as it was forwarded to the server.
 type request struct {
 	message Message
-	ctx     context.Context
 	// own is the client's ID of a call that nod sent again with another ID.
 	own json.RawMessage
 	// over is set once the client has cancelled the request.
@@ -203,7 +202,7 @@ func (w *Wrap) FromClient(ctx context.Context, m *Message) bool {
 	if m.Method == methodCancel {
 		w.cancelTask(m.Params)
 	}
-	w.keep(request{message: *m, ctx: ctx})
+	w.keep(request{message: *m})
 	return false
 }
 
@@ -339,7 +338,7 @@ func (w *Wrap) expected(m *Message) bool {
 func (w *Wrap) FromServer(ctx context.Context, m *Message) bool {
 	switch {
 	case m.IsResponse():
-		return w.responded(m)
+		return w.responded(ctx, m)
 	case m.Method == "notifications/cancelled":
 		return w.cancelForm(requestID(m.Params))
 	case !m.IsRequest():
