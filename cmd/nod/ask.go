@@ -86,9 +86,11 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	ctx, stop := cli.UntilSignal(cmd.Context(), syscall.SIGHUP)
 	defer stop()
 	done := func() {}
+	var opened bridge.ID
 	rec, err := c.Request(ctx, r, client.RequestOptions{
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
 		Opened: func(rec bridge.Record) {
+			opened = rec.Interaction.ID
 			if rec.Repeated {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; only one of the calls gets an approval\n", rec.Interaction.ID)
 			}
@@ -108,6 +110,9 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 			WithHint("use another key to ask again, or read the answer: nod show %s", id)
 	}
 	if err != nil {
+		if opened != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s may still be open; %s\n", opened, resume(key))
+		}
 		return rec, err
 	}
 	if err := caller.Verified(rec, r); err != nil {
@@ -247,7 +252,7 @@ func outcome(w io.Writer, rec bridge.Record) error {
 	code := 0
 	switch rec.State {
 	case bridge.StatePending: // deferred: a late answer goes to the session inbox
-		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod sessions messages %s\n", rec.Interaction.Session)
+		fmt.Fprintf(w, "nod: deferred; print a late answer with: nod sessions messages %s\n", render.ShellQuote(rec.Interaction.Session))
 		return cli.ExitError(exitDeferred)
 	case bridge.StateAnswered:
 		return nil

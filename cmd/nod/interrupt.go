@@ -8,7 +8,13 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/cli"
+	"github.com/nodbridge/nod/render"
 )
+
+// resume tells how to continue a wait.
+func resume(key string) string {
+	return "to resume the wait, repeat the command with --key " + render.ShellQuote(key)
+}
 
 // withdrawn reports the outcome of the request of an interrupted command on
 // stderr.
@@ -16,7 +22,7 @@ func (a *asking) withdrawn(stderr io.Writer, s cli.Interruption, left *client.Le
 	id, ended := left.ID, left.Ended
 	switch {
 	case a.keep:
-		fmt.Fprintf(stderr, "nod: %s; %s stays open; to resume the wait, repeat the command with --key %s\n", s, cmp.Or(string(id), "the request"), key)
+		fmt.Fprintf(stderr, "nod: %s; %s stays open; %s\n", s, cmp.Or(string(id), "the request"), resume(key))
 	case left.Err != nil && id == "":
 		fmt.Fprintf(stderr, "nod: %s; unknown whether the request is open: %s\n", s, bridge.PublicText(left.Err))
 	case left.Err != nil:

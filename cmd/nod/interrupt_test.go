@@ -320,3 +320,22 @@ func TestInterruptedTwice(t *testing.T) {
 		t.Errorf("%s, %v", after.State, err)
 	}
 }
+
+// TestDaemonGone checks that a command that gives up because the daemon is away
+// says how to continue its wait, and that the printed words are quoted.
+func TestDaemonGone(t *testing.T) {
+	t.Parallel()
+	c := rig.NewCrash(t, "telegram")
+	p := program(nil, t, c.URL, "approve", "Migrate?", "--patience", "1s", "--key", "a; b")
+	c.Card("Migrate?")
+	c.Kill()
+	p.ends(5)
+	if said := p.errs.String(); !strings.Contains(said, "may still be open; to resume the wait, repeat the command with --key 'a; b'") {
+		t.Errorf("it says %s", said)
+	}
+	var out strings.Builder
+	_ = outcome(&out, bridge.Record{State: bridge.StatePending, Interaction: bridge.Interaction{Ask: bridge.Ask{Session: "x; $(y)"}}})
+	if !strings.HasSuffix(out.String(), "nod sessions messages 'x; $(y)'\n") {
+		t.Errorf("it prints %s", out.String())
+	}
+}
