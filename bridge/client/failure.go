@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -178,11 +179,28 @@ func (c *Client) failure(status int, header http.Header, raw []byte) error {
 	}
 	err := json.Unmarshal(raw, &body)
 	if err != nil || body.Error == nil || !body.Error.Code.Known() || header.Get(bridge.HeaderDaemon) == "" {
-		body.Error = bridge.Errorf(bridge.CodeUnavailable, "the nod daemon at %s is unreachable: the server in front of it reports status %d", c.base, status).
+		body.Error = bridge.Wrap(bridge.CodeUnavailable, frontStatus(status), "the nod daemon at %s is unreachable", c.base).
 			WithHint("check that nod serve is running, and the proxies in between")
 	}
 	body.Error.RetryAfter = min(bridge.RetryAfter(header), maxPause)
 	return body.Error
+}
+
+// frontStatus is the status of a server in front of the daemon.
+type frontStatus int
+
+func (s frontStatus) Error() string {
+	return fmt.Sprintf("the server in front of it reports status %d", int(s))
+}
+
+// Outage reports whether an error means that no daemon can be reached. A server
+// in front of it that refuses a call may refuse its content, so only these
+// statuses are an outage.
+func Outage(err error) bool {
+	if status, ok := errors.AsType[frontStatus](err); ok {
+		return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	}
+	return bridge.ErrorCode(err) == bridge.CodeUnavailable
 }
 
 // maxPause limits the pause that a response can request.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -342,24 +343,52 @@ func TestHookOutlivesDaemon(t *testing.T) {
 // lets it pass, as --fail requires, and reports what it did.
 func TestHookWithoutDaemon(t *testing.T) {
 	t.Parallel()
+	// front returns a server in front of the daemon, with its statuses for calls
+	// and for /healthz; 0 breaks the connection.
+	front := func(call, health int) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			status := call
+			if r.URL.Path == "/healthz" {
+				status = health
+				w.Header().Set(bridge.HeaderDaemon, "test")
+			}
+			if status == 0 {
+				panic(http.ErrAbortHandler)
+			}
+			if status != http.StatusOK {
+				w.Header().Del(bridge.HeaderDaemon)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "{}")
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
 	const nowhere = "http://127.0.0.1:9"
+	const onlyOutage = "--fail open applies only if the daemon is unreachable"
 	pre := fmt.Sprintf(hookQuestions, "s")
 	for name, c := range map[string]struct {
-		input, fail, word string
-		code              int
-		out               string
+		url, input, fail, word string
+		code                   int
+		out                    string
 	}{
-		"a tool is blocked":                 {pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
-		"a tool passes":                     {pre, "open", "continuing without nod (--fail open)", 0, "{}"},
-		"a permission is left":              {fmt.Sprintf(hookPermission, "s"), "closed", "the terminal asks", 0, "{}"},
-		"a permission passes":               {fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
-		"an unreadable input":               {"nonsense", "closed", "blocked", 2, `"decision":"block"`},
-		"an unreadable input stays blocked": {"nonsense", "open", "blocked", 2, `"decision":"block"`},
-		"a report never stops the agent":    {fmt.Sprintf(hookDone, "s"), "closed", "nod did not get the report", 0, "{}"},
+		"a tool is blocked":                 {nowhere, pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
+		"a tool passes":                     {nowhere, pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a permission is left":              {nowhere, fmt.Sprintf(hookPermission, "s"), "closed", "the terminal asks", 0, "{}"},
+		"a permission passes":               {nowhere, fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
+		"an unreadable input":               {nowhere, "nonsense", "closed", "blocked", 2, `"decision":"block"`},
+		"an unreadable input stays blocked": {nowhere, "nonsense", "open", "blocked", 2, `"decision":"block"`},
+		"a report never stops the agent":    {nowhere, fmt.Sprintf(hookDone, "s"), "closed", "nod did not get the report", 0, "{}"},
+		"a call that a proxy refuses":       {front(413, 413), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a text that a firewall refuses":    {front(403, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a text that breaks the connection": {front(0, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a call that gets 503":              {front(503, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a proxy without a daemon":          {front(502, 502), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := startHook(t, nowhere, "claude", c.input, "--patience", "100ms", "--fail", c.fail)
+			h := startHook(t, c.url, "claude", c.input, "--patience", "100ms", "--fail", c.fail)
 			out := h.exit(t, c.code)
 			if !strings.Contains(h.err.String(), c.word) || !strings.Contains(out, c.out) || (c.out == "") != (out == "") {
 				t.Errorf("out %q, err %q", out, h.err.String())

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/bridge/dialect"
 	"github.com/nodbridge/nod/bridge/dialect/claudecode"
 	"github.com/nodbridge/nod/bridge/relay"
@@ -39,7 +41,7 @@ func whyUnasked(cause error) string {
 func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) error {
 	event := h.in.Event()
 	why := whyUnasked(cause)
-	if h.fail == "open" && bridge.ErrorCode(cause) == bridge.CodeUnavailable {
+	if h.fail == "open" && client.Outage(cause) && h.unreachable(ctx) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s; continuing without nod (--fail open)\n", why)
 		return say(cmd.OutOrStdout(), h.agent.Decides(event), []byte("{}"), 0)
 	}
@@ -69,6 +71,20 @@ func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) erro
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), visible.Line(tell))
 	return say(cmd.OutOrStdout(), h.agent.Decides(event), answer, code)
+}
+
+// probeTime limits the time of a call that finds out whether there is a daemon.
+const probeTime = 5 * time.Second
+
+// unreachable reports whether no healthy daemon can be reached with a call that
+// has nothing of the agent in it. An agent could choose a text at which a server
+// in front of the daemon ends the connection.
+func (h *call) unreachable(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime)
+	defer cancel()
+	var health map[string]any
+	healthy, err := h.client.Health(ctx, false, &health)
+	return err == nil && !healthy || client.Outage(err)
 }
 
 // unasked returns the output of a hook if no person has decided on its request.
