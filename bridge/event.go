@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -106,8 +107,27 @@ func (f ListFilter) Match(r Record) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 }
 
-// List is a page of records, newest first.
-type List struct {
-	Items []Record `json:"items"`
-	Next  string   `json:"next,omitempty"` // cursor of the next page; empty on the last page
+// Page is a list, or a page of it.
+type Page[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last page
+	// Unreadable is the number of stored items that the page lacks because they do
+	// not verify, or because a newer version of nod wrote them. nod may not know
+	// whose they are, so every reader gets their number.
+	Unreadable int `json:"unreadable,omitempty"`
 }
+
+// Lacks returns a sentence for a list that lacks a number of unreadable items, after a
+// space. It returns "" for 0.
+func Lacks(n int, noun string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " 1 more " + noun + " cannot be read; an administrator finds it in the log of the daemon."
+	}
+	return " " + strconv.Itoa(n) + " more " + noun + "s cannot be read; an administrator finds them in the log of the daemon."
+}
+
+// List is a page of records, newest first.
+type List = Page[Record]

@@ -110,8 +110,10 @@ type Overview struct {
 	// Waiting lists the pending requests that the person may answer and has not
 	// voted on, by deadline.
 	Waiting []Waiting
-	More    bool    // there are more pending requests
-	Grants  []Grant // grants that the person may revoke, ordered by expiration
+	More    bool // there are more pending requests
+	// Unreadable is the number of pending requests and grants that nod cannot read.
+	Unreadable int
+	Grants     []Grant // grants that the person may revoke, ordered by expiration
 	// Decided lists closed requests that the person may read, newest first.
 	Decided []Record
 }

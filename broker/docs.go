@@ -108,7 +108,7 @@ func (ds Docs[T]) Get(ctx context.Context, s Store, id string) (v T, d Doc, err 
 
 // List returns the values of the existing documents among the given keys. It
 // passes the errors of documents that do not verify, or have a newer format, to
-// refused, which may be nil.
+// refused.
 func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(error)) ([]T, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -129,9 +129,7 @@ func (ds Docs[T]) List(ctx context.Context, s Store, ids []string, refused func(
 		v, err := ds.Decode(d)
 		switch {
 		case errors.As(err, new(*ForgedError)), errors.As(err, new(*NewerError)):
-			if refused != nil {
-				refused(err)
-			}
+			refused(err)
 		case err != nil:
 			return nil, err
 		default:

@@ -18,7 +18,7 @@ func seen(g bridge.Grant) grant { return grant{g.ID(), g, g.Words()} }
 
 // visible returns the grants that a caller may see: agents see their own
 // grants, auditors see all, and people see the grants that GrantsFor lists.
-func (s standing) visible(ctx context.Context, p Principal) ([]bridge.Grant, error) {
+func (s standing) visible(ctx context.Context, p Principal) (bridge.Page[bridge.Grant], error) {
 	switch {
 	case p.Agent != nil:
 		return s.engine.Grants.List(ctx, p.Agent.Name)
@@ -33,10 +33,8 @@ func (s standing) grants(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Items []grant `json:"items"`
-	}{[]grant{}}
-	for _, g := range all {
+	out := bridge.Page[grant]{Items: []grant{}, Unreadable: all.Unreadable}
+	for _, g := range all.Items {
 		if session := r.URL.Query().Get("session"); session == "" || g.Session == session {
 			out.Items = append(out.Items, seen(g))
 		}

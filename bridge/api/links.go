@@ -27,13 +27,13 @@ func (s standing) links(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	mine := []bridge.Link{}
-	for _, l := range all {
+	mine := bridge.Page[bridge.Link]{Items: []bridge.Link{}, Unreadable: all.Unreadable}
+	for _, l := range all.Items {
 		if p.Auditor || l.Person == p.Person {
-			mine = append(mine, l)
+			mine.Items = append(mine.Items, l)
 		}
 	}
-	return write(w, http.StatusOK, map[string]any{"items": mine})
+	return write(w, http.StatusOK, mine)
 }
 
 // unlink removes a link. Auditors may remove the link of any person, and other
@@ -44,7 +44,7 @@ func (s standing) unlink(w http.ResponseWriter, r *http.Request, p Principal) er
 	if err != nil {
 		return err
 	}
-	for _, l := range all {
+	for _, l := range all.Items {
 		if l.Platform != platform || l.User != user || !p.Auditor && l.Person != p.Person {
 			continue
 		}

@@ -21,9 +21,7 @@ type stoppedSessions struct {
 // may read. With a session, it reports to an agent only whether that session is
 // stopped.
 func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) error {
-	out := struct {
-		Items []bridge.Session `json:"items"`
-	}{[]bridge.Session{}}
+	out := bridge.Page[bridge.Session]{Items: []bridge.Session{}}
 	var err error
 	id := r.URL.Query().Get("session")
 	switch {
@@ -37,11 +35,11 @@ func (s sessions) list(w http.ResponseWriter, r *http.Request, p Principal) erro
 		}
 		return write(w, http.StatusOK, out)
 	case p.Agent != nil:
-		out.Items, err = s.engine.Sessions.List(r.Context(), p.Agent.Name)
+		out, err = s.engine.Sessions.List(r.Context(), p.Agent.Name)
 	case p.Auditor:
-		out.Items, err = s.engine.Sessions.List(r.Context(), "")
+		out, err = s.engine.Sessions.List(r.Context(), "")
 	default:
-		out.Items, err = s.engine.Sessions.ListFor(r.Context(), p.actor())
+		out, err = s.engine.Sessions.ListFor(r.Context(), p.actor())
 	}
 	if err != nil {
 		return err

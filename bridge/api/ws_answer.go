@@ -138,7 +138,7 @@ func (c *wsConn) shown(ctx context.Context, session string) ([]bridge.Record, er
 		}
 		return c.s.mayRead(ctx, c.p, rec.Interaction)
 	})
-	return append(page.Items, pending...), err
+	return append(page.Items, pending.Items...), err
 }
 
 func (c *wsConn) widgetSubmit(ctx context.Context, f frame, _ []byte) error {

@@ -49,9 +49,9 @@ func (f follower) showPending(ctx context.Context) map[bridge.ID]bool {
 	if err != nil && ctx.Err() == nil {
 		f.c.s.log.Error("pending requests not shown", "error", err)
 	}
-	slices.SortStableFunc(all, func(a, b bridge.Record) int { return a.Interaction.Created.Compare(b.Interaction.Created) })
+	slices.SortStableFunc(all.Items, func(a, b bridge.Record) int { return a.Interaction.Created.Compare(b.Interaction.Created) })
 	shown := map[bridge.ID]bool{}
-	for _, rec := range all {
+	for _, rec := range all.Items {
 		i := rec.Interaction
 		f.send(ctx, rec, bridge.Event{Type: bridge.EventRequest, InteractionID: i.ID, Timestamp: i.Created})
 		shown[i.ID] = true

@@ -178,9 +178,7 @@ func result[T any](ctx context.Context, c *Client, o call) (T, error) {
 
 // items makes a call whose response is a list, and returns its items.
 func items[T any](ctx context.Context, c *Client, o call) ([]T, error) {
-	page, err := result[struct {
-		Items []T `json:"items"`
-	}](ctx, c, o)
+	page, err := result[bridge.Page[T]](ctx, c, o)
 	return page.Items, err
 }
 

@@ -59,7 +59,7 @@ var calls = map[string]struct {
 	}, "POST /v1/interactions/" + id + `/complete {}`, approved, bridge.StateApproved},
 	"Grants": {func(ctx context.Context, c *client.Client) (any, error) {
 		g, err := c.Grants(ctx, "s")
-		return g[0].ID + " " + g[0].Words + " " + g[0].Agent, err
+		return g.Items[0].ID + " " + g.Items[0].Words + " " + g.Items[0].Agent, err
 	}, "GET /v1/grants?session=s ", `{"items":[{"id":"g1","words":"w","agent":"ci"}]}`, "g1 w ci"},
 	"Revoke": {func(ctx context.Context, c *client.Client) (any, error) {
 		g, err := c.Revoke(ctx, "g/1")
@@ -94,7 +94,7 @@ var calls = map[string]struct {
 	}, `POST /v1/links {"code":"CODE","confirm":true}`, `{"said":"linked"}`, "linked"},
 	"Links": {func(ctx context.Context, c *client.Client) (any, error) {
 		l, err := c.Links(ctx)
-		return l[0].User, err
+		return l.Items[0].User, err
 	}, "GET /v1/links ", `{"items":[{"user":"U1"}]}`, "U1"},
 	"Unlink": {func(ctx context.Context, c *client.Client) (any, error) {
 		return nil, c.Unlink(ctx, "chat", "U/1")

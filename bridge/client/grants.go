@@ -17,8 +17,8 @@ type Grant struct {
 
 // Grants returns the grants that the caller may see. If session is empty, it
 // returns those of all sessions.
-func (c *Client) Grants(ctx context.Context, session string) ([]Grant, error) {
-	return items[Grant](ctx, c, call{method: http.MethodGet, path: at("grants"), query: url.Values{"session": {session}}})
+func (c *Client) Grants(ctx context.Context, session string) (bridge.Page[Grant], error) {
+	return result[bridge.Page[Grant]](ctx, c, call{method: http.MethodGet, path: at("grants"), query: url.Values{"session": {session}}})
 }
 
 // Revoke revokes a grant.

@@ -58,8 +58,8 @@ func (c *Client) Link(ctx context.Context, code string, confirm bool) (string, e
 }
 
 // Links lists the accounts that are linked to the person.
-func (c *Client) Links(ctx context.Context) ([]bridge.Link, error) {
-	return items[bridge.Link](ctx, c, call{method: http.MethodGet, path: at("links")})
+func (c *Client) Links(ctx context.Context) (bridge.Page[bridge.Link], error) {
+	return result[bridge.Page[bridge.Link]](ctx, c, call{method: http.MethodGet, path: at("links")})
 }
 
 // Unlink removes a link.

@@ -12,8 +12,8 @@ import (
 )
 
 // Sessions returns the sessions that the caller may see, newest first.
-func (c *Client) Sessions(ctx context.Context) ([]bridge.Session, error) {
-	return items[bridge.Session](ctx, c, call{method: http.MethodGet, path: at("sessions"), again: true})
+func (c *Client) Sessions(ctx context.Context) (bridge.Page[bridge.Session], error) {
+	return result[bridge.Page[bridge.Session]](ctx, c, call{method: http.MethodGet, path: at("sessions"), again: true})
 }
 
 // Stopped returns the stop of a session of the agent that owns the client's

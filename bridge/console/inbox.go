@@ -67,6 +67,7 @@ type inbox struct {
 	Page   int      `json:"page"`
 	Pages  int      `json:"pages"`
 	More   bool     `json:"more"` // some later requests were not examined
+	Lacks  string   `json:"lacks"`
 	Agents []string `json:"agents"`
 	Routes []string `json:"routes"`
 	People []string `json:"people"`
@@ -111,10 +112,10 @@ func (c *Console) inbox(_ http.ResponseWriter, r *http.Request, actor bridge.Act
 	if err != nil {
 		return nil, err
 	}
-	out := inbox{Items: []row{}, More: more}
+	out := inbox{Items: []row{}, More: more, Lacks: bridge.Lacks(records.Unreadable, "request")}
 	agents, routes, people := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var found []pendingFor
-	for _, rec := range records {
+	for _, rec := range records.Items {
 		i := rec.Interaction
 		mine, err := c.isMine(r.Context(), rec, actor)
 		if err != nil {

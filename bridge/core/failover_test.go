@@ -79,8 +79,8 @@ func TestEventsAreConfirmed(t *testing.T) {
 			must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: string(id)}))
 		}, true},
 		"its end": {func(bridge.ID) {
-			all := must[[]bridge.Stop](t)(session.NewStops(s.Documents()).All(t.Context(), ""))
-			must[bool](t)(session.NewStops(s.Documents()).Drop(t.Context(), "ci", all[0].Session, bridge.Actor{}))
+			all := must[bridge.Page[bridge.Stop]](t)(session.NewStops(s.Documents()).All(t.Context(), ""))
+			must[bool](t)(session.NewStops(s.Documents()).Drop(t.Context(), "ci", all.Items[0].Session, bridge.Actor{}))
 		}, true},
 		"a card":    {func(id bridge.ID) { posted(t, s, must[bridge.Record](t)(s.Load(t.Context(), id)), 0) }, false},
 		"a request": {func(bridge.ID) { open(t, s, nil) }, false},

@@ -65,8 +65,11 @@ func (in *interactions) read(ctx context.Context, ids []bridge.ID) (out []Found,
 	for n, id := range ids {
 		f := &out[n]
 		f.Docs, f.Err = life.Read(id, docs[n*each:(n+1)*each])
-		if f.Problem != "" {
+		switch {
+		case f.Problem != "":
 			in.log.Warn("record does not verify", "id", id, "why", f.Problem)
+		case f.Err != nil && bridge.ErrorCode(f.Err) != bridge.CodeNotFound:
+			in.log.Warn("record cannot be read", "id", id, "error", f.Err)
 		}
 		if f.Life.State != "" || len(f.Life.Votes) > 0 || !f.Life.Queued.IsZero() {
 			told = append(told, f.LifeDoc.At())

@@ -47,17 +47,18 @@ func replaceNewer(t *testing.T, s *stored.Store, k broker.Key) {
 	noError(t, err)
 }
 
-// TestNewer checks that one document of a newer nod does not hide the others, and stays.
+// TestNewer checks that one document of a newer nod does not hide the others, and stays,
+// and that lists say that they lack it.
 func TestNewer(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, daemon opener) {
 		ctx, s := t.Context(), daemon("n")
-		for _, kind := range []string{"life", "body"} {
+		for n, kind := range []string{"life", "body"} {
 			bad, good := open(t, s, nil).Interaction.ID, open(t, s, nil).Interaction.ID
 			k := broker.Key{Kind: kind, ID: string(bad)}
 			replaceNewer(t, s, k)
 			for _, f := range []bridge.ListFilter{{}, {State: bridge.StatePending}} {
-				if page, err := s.List(ctx, f); err != nil || !slices.ContainsFunc(page.Items, func(r bridge.Record) bool { return r.Interaction.ID == good }) {
+				if page, err := s.List(ctx, f); err != nil || page.Unreadable != n+1 || !slices.ContainsFunc(page.Items, func(r bridge.Record) bool { return r.Interaction.ID == good }) {
 					t.Errorf("%s: the list is %v, %v", kind, page.Items, err)
 				}
 			}
@@ -83,16 +84,19 @@ func TestNewer(t *testing.T) {
 		for _, k := range []broker.Key{{Kind: "link", ID: "p/a"}, {Kind: "grant", ID: "ci\x00\x00a"}, {Kind: "stop", ID: "ci\x00a"}, {Kind: "report", ID: "ci\x00a"}} {
 			replaceNewer(t, s, k)
 		}
-		if all, err := engine.NewLinked(db).Links(ctx); err != nil || len(all) != 1 {
+		if all, err := engine.NewLinked(db).Links(ctx); err != nil || len(all.Items) != 1 || all.Unreadable != 1 {
 			t.Errorf("the links: %v, %v", all, err)
 		}
 		if all, err := grant.NewGrants(db).Covering(ctx, "ci", "", []string{"a", "b"}); err != nil || len(all) != 1 {
 			t.Errorf("the grants: %v, %v", all, err)
 		}
-		if all, err := session.NewStops(db).All(ctx, ""); err != nil || len(all) != 1 {
+		if all, err := grant.NewGrants(db).All(ctx, ""); err != nil || len(all.Items) != 1 || all.Unreadable != 1 {
+			t.Errorf("the listed grants: %v, %v", all, err)
+		}
+		if all, err := session.NewStops(db).All(ctx, ""); err != nil || len(all.Items) != 1 || all.Unreadable != 1 {
 			t.Errorf("the stops: %v, %v", all, err)
 		}
-		if all, err := session.NewReports(db).ListReported(ctx, ""); err != nil || len(all) != 1 {
+		if all, err := session.NewReports(db).ListReported(ctx, ""); err != nil || len(all.Items) != 1 || all.Unreadable != 1 {
 			t.Errorf("the sessions: %v, %v", all, err)
 		}
 		if _, _, err := session.NewStops(db).Stopped(ctx, "ci", "a"); err == nil {

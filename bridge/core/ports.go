@@ -52,7 +52,8 @@ type Interactions interface {
 	Inspect(context.Context, bridge.ID) (bridge.Record, error)
 	// Pending returns the pending interactions of a session, newest first.
 	// If both arguments are empty, it returns all pending interactions, the
-	// next deadline first.
+	// next deadline first. Those of a session lack the ones that it cannot
+	// read, which stay pending.
 	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
 	// Mark stores an event other than an answer.
 	Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error)

@@ -83,27 +83,27 @@ func (d *Desk) pending(ctx context.Context, c bridge.Command, word string) (stri
 	if err != nil {
 		return "", err
 	}
-	if len(found) == 0 && !more {
+	if len(found.Items) == 0 && !more {
 		if mine {
-			return "You have no pending requests." + unreadable(unread), nil
+			return "You have no pending requests." + unreadable(unread) + bridge.Lacks(found.Unreadable, "request"), nil
 		}
-		return "No pending requests in this channel." + unreadable(unread), nil
+		return "No pending requests in this channel." + unreadable(unread) + bridge.Lacks(found.Unreadable, "request"), nil
 	}
-	slices.SortFunc(found, func(a, b bridge.Record) int { return strings.Compare(listKey(a), listKey(b)) })
-	lines, err := d.lines(ctx, c, found)
+	slices.SortFunc(found.Items, func(a, b bridge.Record) int { return strings.Compare(listKey(a), listKey(b)) })
+	lines, err := d.lines(ctx, c, found.Items)
 	if err != nil {
 		return "", err
 	}
 	var keys []string
-	for _, r := range found {
+	for _, r := range found.Items {
 		keys = append(keys, listKey(r))
 	}
 	text := listedAfter("Pending requests, next deadline first:", keys, lines, c)
 	if more {
 		text += "\n… and requests with later deadlines."
 	}
-	if len(unread) > 0 {
-		text += "\n" + strings.TrimSpace(unreadable(unread))
+	if note := strings.TrimSpace(unreadable(unread) + bridge.Lacks(found.Unreadable, "request")); note != "" {
+		text += "\n" + note
 	}
 	return text, nil
 }
@@ -269,12 +269,16 @@ func (d *Desk) list(ctx context.Context, c bridge.Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(all) == 0 {
-		return "There are no grants.", nil
+	note := bridge.Lacks(all.Unreadable, "grant")
+	if len(all.Items) == 0 {
+		return "There are no grants." + note, nil
 	}
 	var lines []string
-	for _, g := range all {
+	for _, g := range all.Items {
 		lines = append(lines, g.ID()+"  "+g.Words())
+	}
+	if note != "" {
+		lines = append(lines, strings.TrimSpace(note))
 	}
 	return listed("Grants (standing approvals). To revoke one, send /"+bridge.CommandName+" revoke ID:", lines, c), nil
 }

@@ -22,8 +22,8 @@ func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (brid
 	if err != nil {
 		return "", err
 	}
-	ids := make([]bridge.ID, len(found))
-	for n, r := range found {
+	ids := make([]bridge.ID, len(found.Items))
+	for n, r := range found.Items {
 		ids[n] = r.Interaction.ID
 	}
 	slices.SortFunc(ids, func(a, b bridge.ID) int { return strings.Compare(string(b), string(a)) }) // newest first
@@ -37,7 +37,7 @@ func (d *Desk) grant(ctx context.Context, who bridge.Actor, text string) (string
 	if err != nil {
 		return "", err
 	}
-	return bridge.Expand(text, bridge.GrantIDs(all))
+	return bridge.Expand(text, bridge.GrantIDs(all.Items))
 }
 
 // notExpanded returns the reply if text is not the beginning of exactly one ID,

@@ -21,23 +21,23 @@ const (
 func (d *Desk) Overview(ctx context.Context, actor bridge.Actor, n int) (bridge.Overview, error) {
 	var o bridge.Overview
 	who, _ := d.engine.People.Identify(ctx, actor)
-	var err error
-	if o.Waiting, o.More, err = d.waiting(ctx, actor, n); err != nil {
+	if err := d.waiting(ctx, actor, n, &o); err != nil {
 		return o, err
 	}
 	if who.Person == "" {
 		return o, nil // only people of the config have grants and a history
 	}
-	if o.Grants, err = d.grants.ListFor(ctx, actor); err != nil {
+	grants, err := d.grants.ListFor(ctx, actor)
+	if err != nil {
 		return o, err
 	}
+	o.Grants, o.Unreadable = grants.Items, o.Unreadable+grants.Unreadable
 	o.Decided, err = d.decided(ctx, actor)
 	return o, err
 }
 
-// waiting returns up to n pending requests for an actor, and reports whether
-// there are more.
-func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge.Waiting, bool, error) {
+// waiting adds up to n pending requests for an actor.
+func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int, o *bridge.Overview) error {
 	found, more, err := d.engine.Pending(ctx, n, func(r bridge.Record) (bool, error) {
 		if r.Interaction.Kind == bridge.KindNotice {
 			return false, nil
@@ -47,15 +47,15 @@ func (d *Desk) waiting(ctx context.Context, actor bridge.Actor, n int) ([]bridge
 		return no.Why == "" && !voted, nil
 	})
 	if err != nil {
-		return nil, false, err
+		return err
 	}
-	out := make([]bridge.Waiting, len(found))
-	for k, r := range found {
-		if out[k], err = d.shown(ctx, r, actor.Platform); err != nil {
-			return nil, false, err
+	o.Waiting, o.More, o.Unreadable = make([]bridge.Waiting, len(found.Items)), more, found.Unreadable
+	for k, r := range found.Items {
+		if o.Waiting[k], err = d.shown(ctx, r, actor.Platform); err != nil {
+			return err
 		}
 	}
-	return out, more, nil
+	return nil
 }
 
 // shown returns a pending request as an overview on a platform lists it. The

@@ -84,12 +84,16 @@ func (d *Desk) listSessions(ctx context.Context, c bridge.Command) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if len(all) == 0 {
-		return "No sessions.", nil
+	note := bridge.Lacks(all.Unreadable, "session")
+	if len(all.Items) == 0 {
+		return "No sessions." + note, nil
 	}
-	lines := make([]string, len(all))
-	for n, s := range all {
+	lines := make([]string, len(all.Items))
+	for n, s := range all.Items {
 		lines[n] = fmt.Sprintf("%s  %s: %s", bridge.OneLine(s.ID), bridge.OneLine(s.Agent), s.Words(time.Now()))
+	}
+	if note != "" {
+		lines = append(lines, strings.TrimSpace(note))
 	}
 	return listed("Sessions, newest first (stop one: /"+bridge.CommandName+" stop SESSION):", lines, c), nil
 }

@@ -67,9 +67,9 @@ func (l *lately) pending(ctx context.Context, e *engine.Engine) ([]bridge.Record
 	}
 	all, _, err := e.Pending(ctx, 0, func(bridge.Record) (bool, error) { return true, nil })
 	if err == nil {
-		l.all, l.read = all, time.Now()
+		l.all, l.read = all.Items, time.Now()
 	}
-	return all, err
+	return all.Items, err
 }
 
 // suggestGrants suggests the grants that a person may revoke.
@@ -82,7 +82,7 @@ func (d *Desk) suggestGrants(ctx context.Context, c bridge.Command, typed string
 		return nil, err
 	}
 	var out []bridge.Suggestion
-	for _, g := range all {
+	for _, g := range all.Items {
 		s := bridge.Suggestion{Value: g.ID(), Label: g.Words(), Note: render.Line(g.Agent)}
 		if len(out) < n && s.Matches(typed) {
 			out = append(out, s)

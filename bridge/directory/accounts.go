@@ -31,7 +31,7 @@ func (d *Directory) links(person string) ([]bridge.Link, error) {
 	}
 	got, err := d.remember("links", func(ctx context.Context) (kept, error) {
 		all, err := d.o.Links.Links(ctx)
-		return kept{links: all}, err
+		return kept{links: all.Items}, err
 	})
 	return slices.DeleteFunc(slices.Clone(got.links), func(l bridge.Link) bool { return l.Person != person }), err
 }

@@ -66,7 +66,7 @@ type Scheduler interface {
 type Links interface {
 	Linked(ctx context.Context, platform, user string) (bridge.Link, error)
 	// Links returns all links.
-	Links(context.Context) ([]bridge.Link, error)
+	Links(context.Context) (bridge.Page[bridge.Link], error)
 }
 
 // Options configures a Directory.

@@ -118,11 +118,10 @@ func (l links) Linked(_ context.Context, platform, user string) (bridge.Link, er
 	return bridge.Link{Person: l[platform+" "+user]}, nil
 }
 
-func (l links) Links(context.Context) ([]bridge.Link, error) {
-	var all []bridge.Link
+func (l links) Links(context.Context) (all bridge.Page[bridge.Link], err error) {
 	for account, person := range l {
 		platform, user, _ := strings.Cut(account, " ")
-		all = append(all, bridge.Link{Platform: platform, User: user, Person: person})
+		all.Items = append(all.Items, bridge.Link{Platform: platform, User: user, Person: person})
 	}
 	return all, nil
 }
@@ -358,8 +357,8 @@ func TestMemberFromAnyAccount(t *testing.T) {
 // downLinks cannot be read.
 type downLinks struct{ links }
 
-func (downLinks) Links(context.Context) ([]bridge.Link, error) {
-	return nil, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
+func (downLinks) Links(context.Context) (bridge.Page[bridge.Link], error) {
+	return bridge.Page[bridge.Link]{}, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
 }
 
 // TestBlankNames checks that a blank setting names no one, not even people without

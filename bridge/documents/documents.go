@@ -76,6 +76,18 @@ func Public(err error) error {
 	return err
 }
 
+// List returns the values of the existing documents among the given ones. It logs and
+// counts those that do not verify or have a newer format.
+func List[T any](ctx context.Context, db DB, kind broker.Docs[T], ids []string) (bridge.Page[T], error) {
+	var out bridge.Page[T]
+	var err error
+	out.Items, err = kind.List(ctx, db, ids, func(unread error) {
+		db.Refused(unread)
+		out.Unreadable++
+	})
+	return out, Public(err)
+}
+
 // Names returns the names of members.
 func Names(members []broker.Member) []string {
 	out := make([]string, len(members))

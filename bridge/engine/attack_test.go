@@ -198,7 +198,7 @@ func TestGrantsArePrivate(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	all, err := w.engine.Grants.List(t.Context(), "")
-	if err != nil || len(all) != 1 {
+	if err != nil || len(all.Items) != 1 {
 		t.Fatal(all, err)
 	}
 	say := func(who, text string) string {
@@ -209,7 +209,7 @@ func TestGrantsArePrivate(t *testing.T) {
 		}
 		return out
 	}
-	id := all[0].ID()
+	id := all.Items[0].ID()
 	if got := say("ana", "grants"); strings.Contains(got, "secret-project") || strings.Contains(got, id) {
 		t.Errorf("ana reads %s", got)
 	}
@@ -223,7 +223,7 @@ func TestGrantsArePrivate(t *testing.T) {
 	}
 	for who, want := range map[string]int{"ana": 0, "cy": 1, "di": 1, "eve": 1} {
 		got, err := w.engine.Grants.ListFor(t.Context(), bridge.Actor{Platform: bridge.PlatformAPI, User: who, Person: who})
-		if err != nil || len(got) != want {
+		if err != nil || len(got.Items) != want {
 			t.Errorf("%s: %v %v", who, got, err)
 		}
 	}

@@ -32,13 +32,13 @@ func TestCommandsExpandIDs(t *testing.T) {
 		}
 	}
 	all, err := w.engine.Grants.List(t.Context(), "")
-	if err != nil || len(all) != 1 {
+	if err != nil || len(all.Items) != 1 {
 		t.Fatal(all, err)
 	}
 	if got := w.say("cy", "revoke last"); strings.Contains(got, "Revoked") {
 		t.Errorf("cy revokes a grant of another route: %s", got)
 	}
-	if got := w.say("ana", "revoke "+all[0].ID()[:5]); !strings.Contains(got, "Revoked") {
+	if got := w.say("ana", "revoke "+all.Items[0].ID()[:5]); !strings.Contains(got, "Revoked") {
 		t.Errorf("ana: %s", got)
 	}
 }

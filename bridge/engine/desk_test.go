@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // overview returns everything that concerns a person on the platform of the cards.
@@ -55,6 +57,35 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestUnreadable checks that lists of pending requests and grants count those that nod
+// cannot read, instead of hiding them.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		kind   string
+		format int
+	}{
+		"a newer nod wrote it":     {"life", 9999},
+		"it does not fit its life": {"body", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, newSetup())
+			bad, good := w.asked(nil, confirm).Interaction.ID, w.asked(nil, confirm).Interaction.ID
+			d := stored.Must[[]broker.Doc](t)(w.store.DB.Get(t.Context(), broker.Key{Kind: x.kind, ID: string(bad)}))[0]
+			d.Format = x.format
+			stored.Must[broker.Done](t)(w.store.DB.Do(t.Context(), broker.Change{Put: []broker.Doc{d}}))
+			found, _, err := w.engine.Pending(t.Context(), 0, func(bridge.Record) (bool, error) { return true, nil })
+			if err != nil || len(found.Items) != 1 || found.Items[0].Interaction.ID != good || found.Unreadable != 1 {
+				t.Errorf("%d are pending, %d unreadable: %v", len(found.Items), found.Unreadable, err)
+			}
+			if o := w.overview("ana", 5); o.Unreadable != 1 {
+				t.Errorf("the overview is %+v", o)
+			}
+		})
+	}
+}
+
 // TestNextDeadline checks that the requests that a person sees are those with
 // the next deadlines, however many newer ones there are.
 func TestNextDeadline(t *testing.T) {
@@ -69,8 +100,8 @@ func TestNextDeadline(t *testing.T) {
 	}
 	all := func(bridge.Record) (bool, error) { return true, nil }
 	found, more, err := w.engine.Pending(t.Context(), 0, all)
-	if err != nil || more || len(found) != 251 || found[0].Interaction.ID != urgent {
-		t.Errorf("%d are pending, more: %v, %v", len(found), more, err)
+	if err != nil || more || len(found.Items) != 251 || found.Items[0].Interaction.ID != urgent {
+		t.Errorf("%d are pending, more: %v, %v", len(found.Items), more, err)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestLinks(t *testing.T) {
 		if got := stored.Must[bridge.Link](t)(s.Linked(ctx, "slack", "U2")); got.Person != "" {
 			t.Errorf("an account without a link has %+v", got)
 		}
-		if all := stored.Must[[]bridge.Link](t)(s.Links(ctx)); !slices.Equal(all, []bridge.Link{link}) {
+		if all := stored.Must[bridge.Page[bridge.Link]](t)(s.Links(ctx)); !slices.Equal(all.Items, []bridge.Link{link}) {
 			t.Errorf("the links are %+v", all)
 		}
 		for _, want := range []bool{true, false} {

@@ -184,7 +184,7 @@ func (e *Engine) Shown(ctx context.Context, id bridge.ID) (bridge.Record, error)
 // zero n means 1000, which is the number of requests that it examines.
 func (e *Engine) Pending(
 	ctx context.Context, n int, wanted func(bridge.Record) (bool, error),
-) ([]bridge.Record, bool, error) {
+) (bridge.List, bool, error) {
 	if n == 0 {
 		n = maxLooked
 	}

@@ -127,7 +127,7 @@ func (w *world) grants() []bridge.Grant {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return all
+	return all.Items
 }
 
 // audited returns the entries of some types in the audit log, in order.

@@ -103,7 +103,9 @@ func (ls *Links) Link(ctx context.Context, by bridge.Actor, code string, confirm
 }
 
 // List returns the accounts that people linked.
-func (ls *Links) List(ctx context.Context) ([]bridge.Link, error) { return ls.store.Links(ctx) }
+func (ls *Links) List(ctx context.Context) (bridge.Page[bridge.Link], error) {
+	return ls.store.Links(ctx)
+}
 
 // Unlink removes a link. It returns CodeNotFound if the link does not exist.
 func (ls *Links) Unlink(ctx context.Context, by bridge.Actor, platform, user string) error {

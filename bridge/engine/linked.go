@@ -48,16 +48,12 @@ func (ls Linked) DropLink(ctx context.Context, platform, user string) (bool, err
 }
 
 // Links returns all links.
-func (ls Linked) Links(ctx context.Context) ([]bridge.Link, error) {
+func (ls Linked) Links(ctx context.Context) (bridge.Page[bridge.Link], error) {
 	all, err := ls.db.Range(ctx, broker.Query{Index: linkIndex})
 	if err != nil {
-		return nil, documents.Public(err)
+		return bridge.Page[bridge.Link]{}, documents.Public(err)
 	}
 	ids := documents.Names(all)
 	slices.Sort(ids)
-	out, err := linkDocs.List(ctx, ls.db, ids, ls.db.Refused)
-	if out == nil {
-		out = []bridge.Link{}
-	}
-	return out, documents.Public(err)
+	return documents.List(ctx, ls.db, linkDocs, ids)
 }

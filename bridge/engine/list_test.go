@@ -26,10 +26,10 @@ func TestPagesOfLists(t *testing.T) {
 	}
 	var grants []string
 	all, err := w.engine.Grants.List(t.Context(), "")
-	if err != nil || len(all) != 40 {
-		t.Fatalf("%d grants, %v", len(all), err)
+	if err != nil || len(all.Items) != 40 {
+		t.Fatalf("%d grants, %v", len(all.Items), err)
 	}
-	for _, g := range all {
+	for _, g := range all.Items {
 		grants = append(grants, g.ID())
 	}
 	for word, want := range map[string][]string{"pending": asked, "mine": asked, "grants": grants} {
@@ -120,10 +120,10 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	grants, err := w.engine.Grants.List(t.Context(), "")
-	if err != nil || len(grants) != 1 {
+	if err != nil || len(grants.Items) != 1 {
 		t.Fatal(grants, err)
 	}
-	if got := suggest("ana", "revoke session", 25); !strings.HasPrefix(got, grants[0].ID()+" ") || !strings.HasSuffix(got, " ci") {
+	if got := suggest("ana", "revoke session", 25); !strings.HasPrefix(got, grants.Items[0].ID()+" ") || !strings.HasSuffix(got, " ci") {
 		t.Errorf("ana's grants: %s", got)
 	}
 	for _, who := range []string{"eve", "cy"} {

@@ -52,7 +52,7 @@ func (l *lostCards) deleted(ctx context.Context, platform string, message bridge
 		_, shows := shownAt(r, platform, message)
 		return shows, nil
 	})
-	for _, r := range found {
+	for _, r := range found.Items {
 		n, _ := shownAt(r, platform, message)
 		if err := l.found(ctx, r, n); err != nil {
 			return err

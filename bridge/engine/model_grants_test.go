@@ -111,7 +111,7 @@ func (m *play) listed() []bridge.Grant {
 		if err != nil {
 			m.rt.Fatal(err)
 		}
-		own = append(own, all...)
+		own = append(own, all.Items...)
 	}
 	return own
 }

@@ -119,8 +119,8 @@ func TestCommands(t *testing.T) {
 	all, more, err := w.engine.Pending(t.Context(), 5, func(r bridge.Record) (bool, error) {
 		return w.engine.People.MayAnswer(t.Context(), r.Interaction, onAPI("ana")), nil
 	})
-	if err != nil || len(all) != 0 || more {
-		t.Errorf("%d wait for ana: %v", len(all), err)
+	if err != nil || len(all.Items) != 0 || more {
+		t.Errorf("%d wait for ana: %v", len(all.Items), err)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestLinking(t *testing.T) {
 		t.Errorf("the same code again: %s", said)
 	}
 	links, err := w.engine.Links.List(t.Context())
-	if err != nil || len(links) != 1 || links[0].Person != "ana" {
+	if err != nil || len(links.Items) != 1 || links.Items[0].Person != "ana" {
 		t.Fatalf("the links are %+v, %v", links, err)
 	}
 	for _, want := range []bridge.Code{"", bridge.CodeNotFound} {
@@ -209,7 +209,7 @@ func TestLinkedOnce(t *testing.T) {
 	if said := w.say("bo", "link "+code+" yes"); !strings.Contains(said, "code not found") {
 		t.Errorf("bo is told: %s", said)
 	}
-	if links, err := w.engine.Links.List(t.Context()); err != nil || len(links) != 1 || links[0].Person != "ana" {
+	if links, err := w.engine.Links.List(t.Context()); err != nil || len(links.Items) != 1 || links.Items[0].Person != "ana" {
 		t.Errorf("the links are %+v, %v", links, err)
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -88,50 +89,52 @@ func (re *reader) shown(ctx context.Context, id bridge.ID) (bridge.Record, error
 }
 
 // pending implements Engine.Pending.
-func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record) (bool, error)) ([]bridge.Record, bool, error) {
+func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record) (bool, error)) (out bridge.List, more bool, err error) {
 	ids, err := re.records.Pending(ctx, "", "")
 	if err != nil {
-		return nil, false, err
+		return out, false, err
 	}
-	more := len(ids) > maxLooked
-	var out []bridge.Record
 	for some := range slices.Chunk(ids[:min(len(ids), maxLooked)], loadedAtOnce) {
-		records, err := re.loadAll(ctx, some)
+		page, err := re.loadAll(ctx, some)
 		if err != nil {
-			return nil, false, err
+			return out, false, err
 		}
-		for _, r := range records {
+		out.Unreadable += page.Unreadable
+		for _, r := range page.Items {
 			ok, err := wanted(r)
 			switch {
 			case err != nil:
-				return nil, false, err
-			case ok && len(out) == n:
+				return out, false, err
+			case ok && len(out.Items) == n:
 				return out, true, nil
 			case ok:
-				out = append(out, re.redactor.Record(r))
+				out.Items = append(out.Items, re.redactor.Record(r))
 			}
 		}
 	}
-	return out, more, nil
+	return out, len(ids) > maxLooked, nil
 }
 
-// loadAll returns those of the given requests that are pending, in their order.
-func (re *reader) loadAll(ctx context.Context, ids []bridge.ID) ([]bridge.Record, error) {
+// loadAll returns those of the given requests that are pending, in their order. A request
+// that does not verify is pending at most for those who forged it.
+func (re *reader) loadAll(ctx context.Context, ids []bridge.ID) (out bridge.List, err error) {
 	records, errs := make([]bridge.Record, len(ids)), make([]error, len(ids))
 	var wg sync.WaitGroup
 	for k, id := range ids {
 		wg.Go(func() { records[k], errs[k] = re.records.Load(ctx, id) })
 	}
 	wg.Wait()
-	out := records[:0]
 	for k, r := range records {
-		if bridge.ErrorCode(errs[k]) == bridge.CodeNotFound || errs[k] == nil && r.State.Final() {
-			continue
+		e, coded := errors.AsType[*bridge.Error](errs[k])
+		switch {
+		case coded && e.Code == bridge.CodeNotFound:
+		case coded && e.Code == bridge.CodeInternal, errs[k] == nil && r.Unverified != "":
+			out.Unreadable++
+		case errs[k] != nil:
+			return out, errs[k]
+		case !r.State.Final():
+			out.Items = append(out.Items, r)
 		}
-		if errs[k] != nil {
-			return nil, errs[k]
-		}
-		out = append(out, r)
 	}
 	return out, nil
 }

@@ -73,7 +73,7 @@ func TestStopSession(t *testing.T) {
 	again := newGovernedOn(t, server.Client(t)) // another daemon
 	again.stopped(run("ls"), bridge.StateDenied)
 	all, err := sessions.ListFor(ctx, person("ana"))
-	if err != nil || len(all) != 2 || (all[0].Stopped == nil) == (all[1].Stopped == nil) {
+	if err != nil || len(all.Items) != 2 || (all.Items[0].Stopped == nil) == (all.Items[1].Stopped == nil) {
 		t.Errorf("the sessions are %+v, %v", all, err)
 	}
 

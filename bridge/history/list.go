@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/broker"
@@ -69,10 +70,12 @@ func (r *Reader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 	}
 	past := newOpenings(r.db, at)
 	out, last := bridge.List{Items: []bridge.Record{}}, place{}
+	unread := 0                     // after last; at the limit, the next page counts them
 	most := min(listBatch, limit+1) // usually enough; if the filter drops some records, more are read
 	for {
 		places, err := r.newest(ctx, f, past, at, most)
 		if err != nil || len(places) == 0 {
+			out.Unreadable += unread
 			return out, err
 		}
 		most = listBatch
@@ -80,16 +83,21 @@ func (r *Reader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 		for k, p := range places {
 			ids[k] = bridge.ID(p.id)
 		}
-		records, err := r.loadAll(ctx, ids, f.AsStored)
+		found, err := r.core.Read(ctx, ids)
 		if err != nil {
 			return bridge.List{}, err
 		}
-		for k, rec := range records {
+		for k, docs := range found {
 			if at = places[k]; !f.Since.IsZero() && at.ms < f.Since.UnixMilli() {
+				out.Unreadable += unread
 				return out, nil
 			}
+			rec, hidden := r.record(docs, f)
+			if hidden {
+				unread++
+			}
 			if rec == nil {
-				continue // the retention of the record has passed
+				continue
 			}
 			if len(out.Items) == limit {
 				out.Next = last.String()
@@ -97,6 +105,7 @@ func (r *Reader) List(ctx context.Context, f bridge.ListFilter) (bridge.List, er
 			}
 			if within(f, rec.Interaction.Created) && f.Match(*rec) {
 				out.Items, last = append(out.Items, *rec), at
+				out.Unreadable, unread = out.Unreadable+unread, 0
 			}
 		}
 	}
@@ -210,23 +219,21 @@ func (h *openings) take(read []place) {
 	h.done = last < 0
 }
 
-// loadAll reads records together. An element is nil if the record does not
-// exist, or if a newer version of nod wrote it.
-func (r *Reader) loadAll(ctx context.Context, ids []bridge.ID, asStored bool) ([]*bridge.Record, error) {
-	all, err := r.core.Read(ctx, ids)
-	if err != nil {
-		return nil, err
+// record returns the record of an interaction for a filter. It returns nil if the
+// retention of the record has passed, or if nod cannot read it. hidden means that a list
+// lacks the record because nod cannot read or trust it.
+func (r *Reader) record(f core.Found, filter bridge.ListFilter) (rec *bridge.Record, hidden bool) {
+	switch {
+	case bridge.ErrorCode(f.Err) == bridge.CodeNotFound:
+		return nil, false
+	case f.Err != nil:
+		return nil, true
 	}
-	out := make([]*bridge.Record, len(ids))
-	for n, f := range all {
-		switch {
-		case f.Err == nil && asStored:
-			out[n] = f.Record(r.db.Now())
-		case f.Err == nil:
-			out[n] = r.core.Record(f.Docs)
-		case bridge.ErrorCode(f.Err) != bridge.CodeNotFound:
-			documents.DB{Store: r.db, Log: r.log}.Refused(f.Err)
-		}
+	stored := f.Record(r.db.Now())
+	if filter.AsStored || stored.Unverified == "" {
+		return stored, false
 	}
-	return out, nil
+	hidden = filter.Match(*stored)
+	stored.Distrust()
+	return stored, hidden && !filter.Match(*stored)
 }

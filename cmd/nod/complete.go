@@ -181,7 +181,7 @@ func answerWords(ctx context.Context, s suggesting) []string {
 
 func sessionNames(ctx context.Context, s suggesting) []string {
 	var out []string
-	for _, x := range read(s, func(cl *client.Client) ([]bridge.Session, error) { return cl.Sessions(ctx) }) {
+	for _, x := range read(s, func(cl *client.Client) (bridge.Page[bridge.Session], error) { return cl.Sessions(ctx) }).Items {
 		out = append(out, cobra.CompletionWithDesc(x.ID, render.Line(x.Agent)+": "+render.Line(x.Words(time.Now()))))
 	}
 	return out
@@ -189,7 +189,7 @@ func sessionNames(ctx context.Context, s suggesting) []string {
 
 func grantIDs(ctx context.Context, s suggesting) []string {
 	var out []string
-	for _, g := range read(s, func(cl *client.Client) ([]client.Grant, error) { return cl.Grants(ctx, "") }) {
+	for _, g := range read(s, func(cl *client.Client) (bridge.Page[client.Grant], error) { return cl.Grants(ctx, "") }).Items {
 		out = append(out, cobra.CompletionWithDesc(g.ID, render.Cut(render.Line(g.Words), 70, render.Runes)))
 	}
 	return out

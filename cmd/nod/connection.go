@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/client"
 	"github.com/nodbridge/nod/cmd/nod/caller"
 	"github.com/nodbridge/nod/cmd/nod/cli"
@@ -100,16 +102,24 @@ func table[T any](all []T, columns []column[T]) terminal.Table {
 }
 
 // printAll prints a list as JSON or as a table.
-func printAll[T any](cmd *cobra.Command, c *connection, noun string, all []T, columns []column[T]) error {
+func printAll[T any](cmd *cobra.Command, c *connection, noun string, page bridge.Page[T], columns []column[T]) error {
+	sayLacks(cmd.ErrOrStderr(), page.Unreadable, noun)
 	if c.json {
-		return printJSON(cmd.OutOrStdout(), all)
+		return printJSON(cmd.OutOrStdout(), page.Items)
 	}
-	if len(all) == 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nod: no %s\n", noun)
+	if len(page.Items) == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "nod: no %ss\n", noun)
 		return nil
 	}
-	t := table(all, columns)
+	t := table(page.Items, columns)
 	return t.Write(cmd.OutOrStdout())
+}
+
+// sayLacks says that a list lacks a number of unreadable items.
+func sayLacks(talk io.Writer, n int, noun string) {
+	if n > 0 {
+		fmt.Fprintf(talk, "nod:%s\n", strings.TrimSuffix(bridge.Lacks(n, noun), "."))
+	}
 }
 
 func printJSON(w io.Writer, v any) error {

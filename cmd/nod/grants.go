@@ -34,7 +34,7 @@ func grantsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printAll(cmd, &c, "grants", all, []column[client.Grant]{
+			return printAll(cmd, &c, "grant", all, []column[client.Grant]{
 				{"ID", func(g client.Grant) string { return g.ID }, nil},
 				{"GRANT", func(g client.Grant) string { return render.Line(g.Words) }, nil},
 			})

@@ -55,10 +55,10 @@ func TestHookSession(t *testing.T) {
 		t.Helper()
 		r.Clear(func() string {
 			all, err := r.Agent.Sessions(r.Ctx)
-			if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Message == "" {
+			if err != nil || len(all.Items) != 1 || all.Items[0].Status == nil || all.Items[0].Status.Message == "" {
 				return fmt.Sprintf("no session has a message: %+v, %v", all, err)
 			}
-			rec, err := r.Daemons[0].Engine().Get(r.Ctx, all[0].Status.Message)
+			rec, err := r.Daemons[0].Engine().Get(r.Ctx, all.Items[0].Status.Message)
 			if err != nil || len(rec.Messages) == 0 {
 				return fmt.Sprintf("the message is not posted: %v, %v", rec.Failures, err)
 			}
@@ -66,7 +66,7 @@ func TestHookSession(t *testing.T) {
 			text := message.Text("telegram")
 			for _, w := range words {
 				if !strings.Contains(text, w) {
-					return fmt.Sprintf("the message of %+v lacks %q: %s", all[0].Status, w, text)
+					return fmt.Sprintf("the message of %+v lacks %q: %s", all.Items[0].Status, w, text)
 				}
 			}
 			return ""

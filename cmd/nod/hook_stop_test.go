@@ -24,7 +24,7 @@ func TestHookStop(t *testing.T) {
 	gate := startHook(t, url, "claude", fmt.Sprintf(call, "s1", "t1"))
 	r.Eventually("the gate asks as well", func() bool {
 		all, err := r.Agent.Sessions(r.Ctx)
-		return err == nil && len(all) == 1 && all[0].Pending == 2
+		return err == nil && len(all.Items) == 1 && all.Items[0].Pending == 2
 	})
 	if got := watch(url, "s1"); got != "{}" {
 		t.Errorf("before the stop: %s", got)

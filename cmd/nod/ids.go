@@ -78,8 +78,8 @@ func grantID(ctx context.Context, cl *client.Client, arg string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	grants := make([]bridge.Grant, len(all))
-	for n, g := range all {
+	grants := make([]bridge.Grant, len(all.Items))
+	for n, g := range all.Items {
 		grants[n] = g.Grant
 	}
 	id, err := bridge.Expand(arg, bridge.GrantIDs(grants))
@@ -101,7 +101,7 @@ func sessionID(ctx context.Context, cl *client.Client, arg string) (string, erro
 		return "", err
 	}
 	var ids []string
-	for _, s := range all {
+	for _, s := range all.Items {
 		if s.ID == arg {
 			return arg, nil
 		}

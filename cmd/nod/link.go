@@ -27,7 +27,8 @@ prints which account the code belongs to. Never enter a code from someone else.`
 			switch {
 			case list:
 				all, err := cl.Links(cmd.Context())
-				for _, l := range all {
+				sayLacks(cmd.ErrOrStderr(), all.Unreadable, "account")
+				for _, l := range all.Items {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s/%s\t%s\t%s\n", l.Platform, l.User, l.Person, render.Line(l.Name))
 				}
 				return err

@@ -50,6 +50,7 @@ first. With --json, print a page of the API: all requests, newest first.`,
 				if err != nil {
 					return err
 				}
+				sayLacks(cmd.ErrOrStderr(), page.Unreadable, "request")
 				return printJSON(cmd.OutOrStdout(), page)
 			}
 			page, left, err := byDeadline(cmd.Context(), cl, f)
@@ -77,8 +78,11 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 		limit = listStandard
 	}
 	if f.Cursor == "" && (f.State == "" || f.State == bridge.StatePending) {
-		if out.Items, err = pending(ctx, cl, f.Session); err != nil {
+		if out, err = pending(ctx, cl, f.Session); err != nil {
 			return out, 0, err
+		}
+		if f.State == "" {
+			out.Unreadable = 0 // the other pages count them too
 		}
 		if left = len(out.Items) - limit; left > 0 {
 			out.Items = out.Items[:limit]
@@ -93,6 +97,7 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 		if err != nil {
 			return out, left, err
 		}
+		out.Unreadable += page.Unreadable
 		for _, r := range page.Items {
 			if r.State != bridge.StatePending {
 				out.Items = append(out.Items, r)
@@ -106,20 +111,19 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 }
 
 // pending returns all pending requests by deadline.
-func pending(ctx context.Context, cl *client.Client, session string) ([]bridge.Record, error) {
+func pending(ctx context.Context, cl *client.Client, session string) (out bridge.List, err error) {
 	f := bridge.ListFilter{State: bridge.StatePending, Session: session, Limit: listMost}
-	var out []bridge.Record
 	for {
 		page, err := cl.List(ctx, f)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		out = append(out, page.Items...)
+		out.Items, out.Unreadable = append(out.Items, page.Items...), out.Unreadable+page.Unreadable
 		if f.Cursor = page.Next; f.Cursor == "" {
 			break
 		}
 	}
-	slices.SortStableFunc(out, func(a, b bridge.Record) int { return a.Interaction.Deadline.Compare(b.Interaction.Deadline) })
+	slices.SortStableFunc(out.Items, func(a, b bridge.Record) int { return a.Interaction.Deadline.Compare(b.Interaction.Deadline) })
 	return out, nil
 }
 
@@ -127,6 +131,7 @@ func printList(w, talk io.Writer, page bridge.List, unlisted int, quiet bool) er
 	if len(page.Items) == 0 {
 		fmt.Fprintln(talk, "nod: no requests")
 	}
+	sayLacks(talk, page.Unreadable, "request")
 	if quiet {
 		for _, r := range page.Items {
 			fmt.Fprintln(w, r.Interaction.ID)

@@ -181,7 +181,7 @@ func TestAskWidgetFrames(t *testing.T) {
 	agent.send(`{"type":"approval_request","id":"p3","payload":{"tool":"bash","input":{"command":"git push origin main"}}}`)
 	c.Approve("ana", pendingWith(c, "bash").On("slack"))
 	agent.want(`{"type":"approval_response","id":"p3","payload":{"request_id":"p3","approved":true}}`)
-	if all, err := c.Agent.Grants(c.Ctx, ""); err != nil || len(all) > 0 {
+	if all, err := c.Agent.Grants(c.Ctx, ""); err != nil || len(all.Items) > 0 {
 		t.Errorf("nod stores the grants %v, %v of an agent that remembers", all, err)
 	}
 	agent.send(`{"type":"approval_request","id":"p4","sessionId":"chat-1","payload":{"tool":"mcp__github__create_issue","input":{"title":"x"}}}`)

@@ -30,7 +30,7 @@ func sessionsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printAll(cmd, &c, "sessions", all, []column[bridge.Session]{
+			return printAll(cmd, &c, "session", all, []column[bridge.Session]{
 				{"SESSION", func(s bridge.Session) string { return render.Line(s.ID) }, nil},
 				{"AGENT", func(s bridge.Session) string { return render.Line(s.Agent) }, nil},
 				{"STATE", func(s bridge.Session) string { return render.Line(s.Words(time.Now())) }, sessionColor},
@@ -72,7 +72,7 @@ func stopSessions(cl *client.Client, ctx context.Context, agent, session string)
 		return nil, err
 	}
 	var out []bridge.Stop
-	for _, s := range all {
+	for _, s := range all.Items {
 		if s.Stopped != nil || agent != "" && s.Agent != agent {
 			continue
 		}

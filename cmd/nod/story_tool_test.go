@@ -104,7 +104,7 @@ func (x toolStory) answersLate() {
 	x.shows(d, true, "session will be told")
 	x.agent.says(`{"type":"message_ack","sessionId":"s1","through":"` + message + `"}`)
 	x.shows(d, true, "tester was told")
-	if grants, err := x.Agent.Grants(x.Ctx, ""); err != nil || len(grants) > 0 {
+	if grants, err := x.Agent.Grants(x.Ctx, ""); err != nil || len(grants.Items) > 0 {
 		x.T.Errorf("nod keeps %v, %v; want no grant", grants, err)
 	}
 }

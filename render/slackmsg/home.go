@@ -74,6 +74,9 @@ func Home(p Page) slack.HomeTabViewRequest {
 	if left > 0 || p.More {
 		t.add(homeForWaiting+1, small("More requests wait for you. To list them, send /"+bridge.CommandName+" mine."))
 	}
+	if p.Unreadable > 0 {
+		t.add(homeForWaiting+2, small(strings.TrimSpace(bridge.Lacks(p.Unreadable, "item"))))
+	}
 	t.grants(p.Grants)
 	t.decided(p.Decided)
 	t.blocks = append(t.blocks, slack.NewContextBlock("", dated("As of ", p.At, ". /"+bridge.CommandName+" help lists the commands.")))

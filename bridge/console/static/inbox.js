@@ -26,6 +26,7 @@ export default async function draw({ query, redraw, badge }) {
     el("div", { class: "news", role: "status" }), bar.element,
     data.items.length ? list : el("p", { class: "soft" }, filtered(query) ? "No pending requests match the filters." : "No pending requests."),
     pager(data, query),
+    data.lacks && el("p", { class: "soft" }, data.lacks),
     data.more && el("p", { class: "soft" }, "Requests with later deadlines are pending too. Find them under History."),
   ];
   content.shown = data;

@@ -295,7 +295,7 @@ func (e *Room) collect(ctx context.Context, r bridge.Record, m *bridge.Reminder)
 	others, _, err := e.engine.Pending(ctx, 0, func(o bridge.Record) (bool, error) {
 		return o.Interaction.ID != r.Interaction.ID && o.Interaction.ShownIn(d.Platform, []string{d.Channel}), nil
 	})
-	if n := len(others); n > 0 {
+	if n := len(others.Items); n > 0 {
 		m.Text += fmt.Sprintf(" (and %d more in this channel: /%s pending)", n, bridge.CommandName)
 	}
 	return key, true, err

@@ -46,7 +46,8 @@ func (gr *Room) Resolve(ctx context.Context, r bridge.Record) error {
 
 // release approves the pending requests that a new grant covers. Each is
 // evaluated again first, and must meet the current policy. A request that cannot be
-// read or evaluated now stays pending, and does not hold up the others.
+// read or evaluated now stays pending, and does not hold up the others. nod does not try
+// again: a person decides it, or its deadline.
 func (gr *Room) release(ctx context.Context, given bridge.Grant) error {
 	agent := given.Agent
 	if given.Session == "" {

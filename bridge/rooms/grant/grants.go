@@ -3,6 +3,7 @@ package grant
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -112,16 +113,13 @@ func (gs *Grants) Give(ctx context.Context, g bridge.Grant) (broker.Change, erro
 }
 
 // All returns the unexpired grants of an agent, or of all agents if agent is empty.
-func (gs *Grants) All(ctx context.Context, agent string) ([]bridge.Grant, error) {
+func (gs *Grants) All(ctx context.Context, agent string) (bridge.Page[bridge.Grant], error) {
 	all, err := gs.db.Range(ctx, broker.Query{Index: grantIndex, From: gs.db.Now()})
 	if err != nil {
-		return nil, documents.Public(err)
+		return bridge.Page[bridge.Grant]{}, documents.Public(err)
 	}
-	held, err := gs.unexpired(ctx, documents.Owned(documents.Names(all), agent))
-	out := make([]bridge.Grant, len(held))
-	for n, h := range held {
-		out[n] = h.Grant
-	}
+	out, err := documents.List(ctx, gs.db, grantDocs, documents.Owned(documents.Names(all), agent))
+	out.Items = slices.DeleteFunc(out.Items, func(g bridge.Grant) bool { return !gs.db.Now().Before(g.Expires) })
 	return out, err
 }
 

@@ -61,7 +61,7 @@ func TestGrants(t *testing.T) {
 				t.Errorf("grant %+v: %v", x, got)
 			}
 		}
-		if own, all := stored.Must[[]bridge.Grant](t)(s.All(ctx, "ci")), stored.Must[[]bridge.Grant](t)(s.All(ctx, "")); len(own) != 2 || len(all) != 3 {
+		if own, all := stored.Must[bridge.Page[bridge.Grant]](t)(s.All(ctx, "ci")), stored.Must[bridge.Page[bridge.Grant]](t)(s.All(ctx, "")); len(own.Items) != 2 || len(all.Items) != 3 {
 			t.Errorf("listed are %+v and %+v", own, all)
 		}
 		for _, want := range []bool{true, false} {

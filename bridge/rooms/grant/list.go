@@ -10,9 +10,9 @@ import (
 
 // List returns the grants of an agent, or of all agents if agent is empty,
 // ordered by expiration.
-func (gr *Room) List(ctx context.Context, agent string) ([]bridge.Grant, error) {
+func (gr *Room) List(ctx context.Context, agent string) (bridge.Page[bridge.Grant], error) {
 	all, err := gr.store.All(ctx, agent)
-	slices.SortFunc(all, func(a, b bridge.Grant) int {
+	slices.SortFunc(all.Items, func(a, b bridge.Grant) int {
 		if c := a.Expires.Compare(b.Expires); c != 0 {
 			return c
 		}
@@ -24,19 +24,11 @@ func (gr *Room) List(ctx context.Context, agent string) ([]bridge.Grant, error) 
 // ListFor returns the grants that a person may see and revoke: grants that the
 // person gave, grants of a route where the person is a responder, and grants of
 // an agent that the person owns.
-func (gr *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Grant, error) {
+func (gr *Room) ListFor(ctx context.Context, who bridge.Actor) (bridge.Page[bridge.Grant], error) {
 	who, _ = gr.engine.People.Identify(ctx, who)
 	all, err := gr.List(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	var out []bridge.Grant
-	for _, g := range all {
-		if gr.sees(ctx, g, who) {
-			out = append(out, g)
-		}
-	}
-	return out, nil
+	all.Items = slices.DeleteFunc(all.Items, func(g bridge.Grant) bool { return !gr.sees(ctx, g, who) })
+	return all, err
 }
 
 func (gr *Room) sees(ctx context.Context, g bridge.Grant, who bridge.Actor) bool {
@@ -59,11 +51,11 @@ func (gr *Room) RevokeAs(ctx context.Context, who bridge.Actor, id string) (brid
 	if err != nil {
 		return bridge.Grant{}, err
 	}
-	n := slices.IndexFunc(all, func(g bridge.Grant) bool { return g.ID() == id })
+	n := slices.IndexFunc(all.Items, func(g bridge.Grant) bool { return g.ID() == id })
 	if n < 0 {
 		return bridge.Grant{}, noGrant(id)
 	}
-	return gr.Revoke(ctx, all[n].Agent, id, who.Display())
+	return gr.Revoke(ctx, all.Items[n].Agent, id, who.Display())
 }
 
 func noGrant(id string) error {
@@ -78,11 +70,11 @@ func (gr *Room) Revoke(ctx context.Context, agent, id, by string) (bridge.Grant,
 	if err != nil {
 		return bridge.Grant{}, err
 	}
-	n := slices.IndexFunc(all, func(g bridge.Grant) bool { return g.ID() == id })
+	n := slices.IndexFunc(all.Items, func(g bridge.Grant) bool { return g.ID() == id })
 	if n < 0 {
 		return bridge.Grant{}, noGrant(id)
 	}
-	g := all[n]
+	g := all.Items[n]
 	about := bridge.Interaction{Agent: g.Agent, Ask: bridge.Ask{Session: g.Session}}
 	entry, err := gr.engine.Journal.Entry(bridge.AuditRevoke, about, bridge.Revocation{Grant: g, By: by})
 	if err != nil {

@@ -28,14 +28,15 @@ func (ps *Credentials) all(ctx context.Context) ([]passkey.Credential, error) {
 	if err != nil {
 		return nil, documents.Public(err)
 	}
-	out, err := passkeyDocs.List(ctx, ps.db, documents.Names(members), ps.db.Refused)
+	page, err := documents.List(ctx, ps.db, passkeyDocs, documents.Names(members))
+	out := page.Items // no one can sign or sign in with a key that nod cannot read
 	slices.SortFunc(out, func(a, b passkey.Credential) int {
 		if n := a.Created.Compare(b.Created); n != 0 {
 			return n
 		}
 		return bytes.Compare(a.ID, b.ID)
 	})
-	return out, documents.Public(err)
+	return out, err
 }
 
 // Passkeys returns the keys of a person, including revoked keys, oldest first.

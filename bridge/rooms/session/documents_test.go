@@ -61,15 +61,15 @@ func TestReports(t *testing.T) {
 	if _, _, err := b.PutReport(ctx, "other", "s3", bridge.SessionReport{}); err != nil {
 		t.Fatal(err)
 	}
-	all, mine := stored.Must[[]bridge.SessionStatus](t)(b.ListReported(ctx, "")), stored.Must[[]bridge.SessionStatus](t)(b.ListReported(ctx, "claude"))
-	if len(all) != 2 || all[0].ID != "s3" || len(mine) != 1 || mine[0].ID != "s1" {
+	all, mine := stored.Must[bridge.Page[bridge.SessionStatus]](t)(b.ListReported(ctx, "")), stored.Must[bridge.Page[bridge.SessionStatus]](t)(b.ListReported(ctx, "claude"))
+	if len(all.Items) != 2 || all.Items[0].ID != "s3" || len(mine.Items) != 1 || mine.Items[0].ID != "s1" {
 		t.Errorf("%+v, %+v", all, mine)
 	}
 	now = now.Add(bridge.ReportedTTL)
 	if _, _, err := b.PutReport(ctx, "other", "s4", bridge.SessionReport{}); err != nil {
 		t.Fatal(err)
 	}
-	if all := stored.Must[[]bridge.SessionStatus](t)(b.ListReported(ctx, "")); len(all) != 1 {
+	if all := stored.Must[bridge.Page[bridge.SessionStatus]](t)(b.ListReported(ctx, "")); len(all.Items) != 1 {
 		t.Errorf("after their time, there are %+v", all)
 	}
 }

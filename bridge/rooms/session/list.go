@@ -17,31 +17,31 @@ const (
 
 // List returns the sessions with recent requests, and the stopped sessions, of
 // an agent, or of all agents if agent is empty. The newest is first.
-func (se *Room) List(ctx context.Context, agent string) ([]bridge.Session, error) {
+func (se *Room) List(ctx context.Context, agent string) (bridge.Page[bridge.Session], error) {
 	return se.list(ctx, agent, func([]bridge.Interaction) bool { return true })
 }
 
 // ListFor returns the sessions of List that have a request that the person may
 // read.
-func (se *Room) ListFor(ctx context.Context, who bridge.Actor) ([]bridge.Session, error) {
+func (se *Room) ListFor(ctx context.Context, who bridge.Actor) (bridge.Page[bridge.Session], error) {
 	who = se.identify(ctx, who)
 	return se.list(ctx, "", func(requests []bridge.Interaction) bool { return se.sees(ctx, who, requests) })
 }
 
-func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Interaction) bool) ([]bridge.Session, error) {
+func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Interaction) bool) (out bridge.Page[bridge.Session], err error) {
 	recent, err := se.recent(ctx, bridge.ListFilter{Agent: agent, Limit: sessionsListed})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	found := sessionsOf(recent, may)
 	stops, err := se.stops.All(ctx, agent)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	for _, s := range stops {
+	for _, s := range stops.Items {
 		n, err := se.listed(ctx, &found, s.Agent, s.Session, may)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if n >= 0 {
 			found[n].Stopped = &s
@@ -49,12 +49,12 @@ func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Intera
 	}
 	reported, err := se.statuses.reports.ListReported(ctx, agent)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	for _, s := range reported[:min(len(reported), sessionsListed)] {
+	for _, s := range reported.Items[:min(len(reported.Items), sessionsListed)] {
 		n, err := se.listed(ctx, &found, s.Agent, s.ID, may)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if n >= 0 {
 			found[n].Status = &s
@@ -63,7 +63,7 @@ func (se *Room) list(ctx context.Context, agent string, may func([]bridge.Intera
 	slices.SortStableFunc(found, func(a, b bridge.Session) int {
 		return cmp.Or(b.Newest().Compare(a.Newest()), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 	})
-	return found, nil
+	return bridge.Page[bridge.Session]{Items: found, Unreadable: stops.Unreadable + reported.Unreadable}, nil
 }
 
 // listed returns the index of a session in the list. It adds a missing session.

@@ -170,18 +170,18 @@ func (rs *Reports) unfinished(ctx context.Context, agent, session string) (broke
 
 // ListReported returns up to bridge.MaxReported sessions of an agent, or of all agents if
 // agent is empty. The newest report is first.
-func (rs *Reports) ListReported(ctx context.Context, agent string) ([]bridge.SessionStatus, error) {
+func (rs *Reports) ListReported(ctx context.Context, agent string) (out bridge.Page[bridge.SessionStatus], err error) {
 	all, err := rs.db.Range(ctx, broker.Query{Index: reportIndex, Newest: true, N: bridge.MaxReported})
 	if err != nil {
-		return nil, documents.Public(err)
+		return out, documents.Public(err)
 	}
-	stored, err := reportDocs.List(ctx, rs.db, documents.Owned(documents.Names(all), agent), rs.db.Refused)
-	var out []bridge.SessionStatus
-	for _, s := range stored {
-		out = append(out, s.status())
+	stored, err := documents.List(ctx, rs.db, reportDocs, documents.Owned(documents.Names(all), agent))
+	out.Unreadable = stored.Unreadable
+	for _, s := range stored.Items {
+		out.Items = append(out.Items, s.status())
 	}
-	slices.SortStableFunc(out, func(a, b bridge.SessionStatus) int {
+	slices.SortStableFunc(out.Items, func(a, b bridge.SessionStatus) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 	})
-	return out, documents.Public(err)
+	return out, err
 }

@@ -217,7 +217,7 @@ func (se *Room) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, er
 		return nil, err
 	}
 	var out []bridge.Stop
-	for _, s := range all {
+	for _, s := range all.Items {
 		if s.Stopped != nil {
 			continue
 		}
@@ -257,7 +257,7 @@ func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session stri
 	}
 	var out []bridge.Stop
 	refused := false
-	for _, s := range all {
+	for _, s := range all.Items {
 		if s.Session != session {
 			continue
 		}
@@ -283,7 +283,7 @@ func (se *Room) Resume(ctx context.Context, by bridge.Actor, agent, session stri
 // was written.
 func (se *Room) StoppedAfter(ctx context.Context, session string, at time.Time) (bool, error) {
 	all, err := se.stops.All(ctx, "")
-	return slices.ContainsFunc(all, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
+	return slices.ContainsFunc(all.Items, func(s bridge.Stop) bool { return s.Session == session && words.Before(at, s.At) }), err
 }
 
 // resume ends a stop if the actor may answer a request of the session. It

@@ -106,11 +106,10 @@ func (ss *Stops) unstopped(ctx context.Context, agent, session string) (broker.V
 }
 
 // All returns the stopped sessions of an agent, or of all agents if agent is empty.
-func (ss *Stops) All(ctx context.Context, agent string) ([]bridge.Stop, error) {
+func (ss *Stops) All(ctx context.Context, agent string) (bridge.Page[bridge.Stop], error) {
 	all, err := ss.db.Range(ctx, broker.Query{Index: stopIndex})
 	if err != nil {
-		return nil, documents.Public(err)
+		return bridge.Page[bridge.Stop]{}, documents.Public(err)
 	}
-	out, err := stopDocs.List(ctx, ss.db, documents.Owned(documents.Names(all), agent), ss.db.Refused)
-	return out, documents.Public(err)
+	return documents.List(ctx, ss.db, stopDocs, documents.Owned(documents.Names(all), agent))
 }

@@ -32,20 +32,20 @@ func TestGrantsInChat(t *testing.T) {
 				t.Fatalf("the grant does not apply: %s, %v", rec.State, err)
 			}
 			all, err := sub.Agent.Grants(sub.Ctx, "")
-			if err != nil || len(all) != 1 || !strings.Contains(all[0].Words, "make "+s) || !strings.Contains(all[0].Words, "by ana") {
+			if err != nil || len(all.Items) != 1 || !strings.Contains(all.Items[0].Words, "make "+s) || !strings.Contains(all.Items[0].Words, "by ana") {
 				t.Fatalf("%+v, %v", all, err)
 			}
 			channel := a.On(s).Channel
 			command := func(who, words string) string { return commanded(&sub, who, s, channel, words)() }
-			sub.Eventually("it is listed", func() bool { return strings.Contains(command("bo", "/nod grants"), all[0].ID) })
-			command("mal", "/nod revoke "+all[0].ID)
-			if left, err := sub.Agent.Grants(sub.Ctx, ""); err != nil || len(left) != 1 {
-				t.Fatalf("an outsider revoked: %d, %v", len(left), err)
+			sub.Eventually("it is listed", func() bool { return strings.Contains(command("bo", "/nod grants"), all.Items[0].ID) })
+			command("mal", "/nod revoke "+all.Items[0].ID)
+			if left, err := sub.Agent.Grants(sub.Ctx, ""); err != nil || len(left.Items) != 1 {
+				t.Fatalf("an outsider revoked: %d, %v", len(left.Items), err)
 			}
-			command("bo", "/nod revoke "+all[0].ID)
+			command("bo", "/nod revoke "+all.Items[0].ID)
 			sub.Eventually("it is revoked", func() bool {
 				left, err := sub.Agent.Grants(sub.Ctx, "")
-				return err == nil && len(left) == 0
+				return err == nil && len(left.Items) == 0
 			})
 			rec, err := sub.Agent.Open(sub.Ctx, req, "")
 			if err != nil || rec.State != bridge.StatePending {
@@ -97,7 +97,7 @@ func TestCoverage(t *testing.T) {
 			r.Eventually("the closed card repeats the statement", func() bool { return strings.Contains(plain(a.Text(s)), "Covers: "+x.card) })
 		}
 		all, err := r.Agent.Grants(r.Ctx, "")
-		if err != nil || !slices.ContainsFunc(all, func(g client.Grant) bool { return strings.HasPrefix(g.Words, x.want) }) {
+		if err != nil || !slices.ContainsFunc(all.Items, func(g client.Grant) bool { return strings.HasPrefix(g.Words, x.want) }) {
 			t.Errorf("%s: listed as %+v, %v", what, all, err)
 		}
 		listed := commanded(r, "ana", "slack", a.On("slack").Channel, "/nod grants")

@@ -102,11 +102,11 @@ func TestGrantByRule(t *testing.T) {
 	}
 	elsewhere.StillPending()
 	grants, err := r.Agent.Grants(r.Ctx, "")
-	if err != nil || len(grants) != 1 {
+	if err != nil || len(grants.Items) != 1 {
 		t.Fatalf("%+v, %v", grants, err)
 	}
-	if w := grants[0].Words; !strings.Contains(w, "`git push *`") || !strings.Contains(w, `in the location "/repo"`) || !strings.Contains(w, "by ana") || time.Until(grants[0].Expires) > time.Hour {
-		t.Errorf("the grant is described as %s until %s", w, grants[0].Expires)
+	if w := grants.Items[0].Words; !strings.Contains(w, "`git push *`") || !strings.Contains(w, `in the location "/repo"`) || !strings.Contains(w, "by ana") || time.Until(grants.Items[0].Expires) > time.Hour {
+		t.Errorf("the grant is described as %s until %s", w, grants.Items[0].Expires)
 	}
 	covered, err := r.Agent.Open(r.Ctx, in("git push --force", "/repo"), "")
 	if err != nil || covered.State != bridge.StateApproved {
@@ -116,7 +116,7 @@ func TestGrantByRule(t *testing.T) {
 	if rec, err := r.Agent.Open(r.Ctx, in("git push; make clean", "/repo"), ""); err != nil || rec.State != bridge.StatePending {
 		t.Errorf("the grant covers too much: %+v, %v", rec.Response, err)
 	}
-	if _, err := r.Person.Revoke(r.Ctx, grants[0].ID); err != nil {
+	if _, err := r.Person.Revoke(r.Ctx, grants.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	// Waiting for the answer that created the grant does not restore it.

@@ -83,7 +83,7 @@ func (m *reported) pending() []bridge.Record {
 	if err != nil {
 		m.T.Fatal(err)
 	}
-	return all
+	return all.Items
 }
 
 // TestSlackWithoutSessions checks that a workspace in which the app is not an agent

@@ -163,7 +163,7 @@ func TestSessionMessageSilent(t *testing.T) {
 		t.Fatalf("%+v, %v", got.Status, err)
 	}
 	all, err := r.Person.Sessions(r.Ctx)
-	if err != nil || len(all) != 1 || all[0].Status == nil || all[0].Status.Title != "Quiet work" {
+	if err != nil || len(all.Items) != 1 || all.Items[0].Status == nil || all.Items[0].Status.Title != "Quiet work" {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if stops, err := r.Person.StopSession(r.Ctx, "", "quiet"); err != nil || len(stops) != 1 {

@@ -36,7 +36,7 @@ func linkScene(x rig.Intruder) scene {
 			rec, err := x.Agent.Get(x.Ctx, a.Interaction.ID)
 			all, lerr := x.Person.Links(x.Ctx)
 			must(x, lerr)
-			for _, l := range all {
+			for _, l := range all.Items {
 				if l.User == malOnSlack && rec.State == bridge.StatePending {
 					x.T.Errorf("%+v is listed", l)
 				}

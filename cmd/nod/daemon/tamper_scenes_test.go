@@ -179,11 +179,11 @@ func given(x rig.Intruder, req bridge.Request) (g bridge.Grant, id string) {
 	id = x.Made("grant", func() { x.Decided(req, bridge.Reply{Decision: bridge.DecideSession}) })
 	all, err := grant.NewGrants(x.Daemons[0].Documents()).All(x.Ctx, "tester")
 	must(x, err)
-	n := slices.IndexFunc(all, func(g bridge.Grant) bool { return g.Session == req.Session })
+	n := slices.IndexFunc(all.Items, func(g bridge.Grant) bool { return g.Session == req.Session })
 	if n < 0 {
 		x.T.Fatalf("no grant in %+v", all)
 	}
-	return all[n], id
+	return all.Items[n], id
 }
 
 func grantScene(x rig.Intruder) scene {
@@ -202,7 +202,7 @@ func grantScene(x rig.Intruder) scene {
 			rec, err := x.Agent.Open(x.Ctx, req, "")
 			all, lerr := x.Agent.Grants(x.Ctx, req.Session)
 			must(x, lerr)
-			if listed := slices.ContainsFunc(all, func(o client.Grant) bool { return o.ID == g.ID() }); listed && rec.State == bridge.StatePending {
+			if listed := slices.ContainsFunc(all.Items, func(o client.Grant) bool { return o.ID == g.ID() }); listed && rec.State == bridge.StatePending {
 				x.T.Error("it does not count, and is listed")
 			}
 			return outcomeOf(err, string(rec.State))

@@ -112,8 +112,8 @@ func TestVotedScope(t *testing.T) {
 		if rec := a.End(); rec.Response.Scope != c.want {
 			t.Errorf("%s and %s: %s", c.first, c.second, rec.Response.Scope)
 		}
-		if all, err := r.Agent.Grants(r.Ctx, ""); err != nil || len(all) != c.grants {
-			t.Errorf("%s and %s: %d grants, %v", c.first, c.second, len(all), err)
+		if all, err := r.Agent.Grants(r.Ctx, ""); err != nil || len(all.Items) != c.grants {
+			t.Errorf("%s and %s: %d grants, %v", c.first, c.second, len(all.Items), err)
 		}
 	}
 }
