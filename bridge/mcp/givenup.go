@@ -80,18 +80,35 @@ func withdraw(hangup context.Context, a bridge.Asker, id bridge.ID) {
 	_, _ = a.Cancel(late, id, why.Error()) // best effort: the request expires otherwise
 }
 
-// held counts the calls of this process that wait for a request. Calls with the
-// same content share one request. The zero value is ready to use.
+// held counts the calls of this process that wait for a request. The zero value is
+// ready to use.
 type held struct {
 	mu    sync.Mutex
 	calls map[bridge.ID]int
 }
 
-// hold records a call for a request. The returned function ends the call, and
-// reports whether no other call waits.
-func (h *held) hold(id bridge.ID) (release func() (last bool)) {
+// release ends a call, and reports whether no other call waits for its request.
+type release func() (last bool)
+
+// hold records a call that continues to wait for a request.
+func (h *held) hold(id bridge.ID) release {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.add(id)
+}
+
+// take records a call that opened a request, unless another call waits for the
+// request.
+func (h *held) take(id bridge.ID) (_ release, alone bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.calls[id] > 0 {
+		return nil, false
+	}
+	return h.add(id), true
+}
+
+func (h *held) add(id bridge.ID) release {
 	if h.calls == nil {
 		h.calls = map[bridge.ID]int{}
 	}

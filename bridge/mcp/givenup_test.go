@@ -139,11 +139,11 @@ func TestGivenUpOfSeveral(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
 	l := newLine(t, mcp.Options{Asker: p, Session: "s", Hold: time.Millisecond})
-	ask := `"ask_human","arguments":` + question + `,"_meta":{"progressToken":"p"}`
-	l.call(`1`, ask)
+	l.call(`1`, `"ask_human","arguments":`+question+`,"_meta":{"progressToken":"p"}`)
 	rec := <-p.asked
-	l.call(`2`, ask)
-	l.call(`3`, `"ask_human","arguments":`+question) // the call returns, and its client may check later
+	check := `"check","arguments":{"id":"` + string(rec.Interaction.ID) + `"}`
+	l.call(`2`, check+`,"_meta":{"progressToken":"q"}`)
+	l.call(`3`, check) // the call returns, and its client may check again later
 	next := func() jsonrpc.ID {
 		t.Helper()
 		for m := range l.heard {
@@ -166,7 +166,7 @@ func TestGivenUpOfSeveral(t *testing.T) {
 	if why := p.cancelled(rec.Interaction.ID); why != "" {
 		t.Errorf("the request was withdrawn because %q", why)
 	}
-	l.call(`4`, `"check","arguments":{"id":"`+string(rec.Interaction.ID)+`"},"_meta":{"progressToken":"q"}`)
+	l.call(`4`, check+`,"_meta":{"progressToken":"r"}`)
 	<-p.waits
 	l.cancel(`2`, "")
 	<-p.left
@@ -178,5 +178,36 @@ func TestGivenUpOfSeveral(t *testing.T) {
 	l.say(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)
 	if id := next(); id.Raw() != int64(5) {
 		t.Errorf("a response to %v", id)
+	}
+}
+
+// TestIdenticalCalls checks that each of several identical calls that wait at the same
+// time has its own request, in one process and in two, because people approve one
+// action with one click. A call that replaces an earlier one finds its request.
+func TestIdenticalCalls(t *testing.T) {
+	t.Parallel()
+	p := newPeople()
+	o := mcp.Options{Asker: p, Session: "s"}
+	refund := `"request_approval","arguments":{"action":"Refund 50 EUR"}`
+	l, other := newLine(t, o), newLine(t, o)
+	l.call(`1`, refund)
+	first := <-p.asked
+	l.call(`2`, refund)
+	second := <-p.asked
+	other.call(`1`, refund)
+	<-p.asked
+	for range 3 {
+		<-p.waits
+	}
+	l.cancel(`1`, "Request timed out")
+	<-p.left
+	l.call(`3`, refund)
+	if id := <-p.waits; id != first.Interaction.ID {
+		t.Errorf("the call that is repeated waits for %s, want %s", id, first.Interaction.ID)
+	}
+	l.cancel(`2`, "")
+	await.Until(t, "the second request is withdrawn", func() bool { return p.cancelled(second.Interaction.ID) != "" })
+	if why := p.cancelled(first.Interaction.ID); why != "" {
+		t.Errorf("the first request was withdrawn because %q", why)
 	}
 }

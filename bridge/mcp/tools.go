@@ -102,7 +102,7 @@ func (s *server) addTools(m *mcp.Server) {
 		s := s.at(ctx)
 		ctx, stop := s.joined(ctx)
 		defer stop()
-		return s.finish(ctx, req, id, "")
+		return s.finish(ctx, req, id, "", s.held.hold(id))
 	})
 }
 
@@ -174,10 +174,23 @@ func (in approvalInput) request(arguments json.RawMessage, scoped bool) (bridge.
 
 // open sends a request, or finds the same request again: a pending one, or one
 // whose answer this client never received because it stopped waiting. A call has
-// no ID that a client repeats, so its content identifies it.
-func (s *server) open(ctx context.Context, r bridge.Request) (bridge.Record, error) {
-	r.Session, r.Route, r.CallID.ID = s.Session, s.Route, dialect.CallID("mcp", "content")
-	return openToEnd(ctx, s.Asker, r)
+// no ID that a client repeats, so its content identifies it, and a number if other
+// calls with this content wait. Each of them needs an approval of its own.
+func (s *server) open(ctx context.Context, r bridge.Request) (bridge.ID, release, error) {
+	r.Session, r.Route, r.CallID.Connection = s.Session, s.Route, s.connection
+	for n := 0; ; n++ {
+		r.CallID.ID = dialect.CallID("mcp", "content")
+		if n > 0 {
+			r.CallID.ID = dialect.CallID("mcp", "content", strconv.Itoa(n))
+		}
+		rec, err := openToEnd(ctx, s.Asker, r)
+		if err != nil {
+			return "", nil, err
+		}
+		if free, alone := s.held.take(rec.Interaction.ID); alone {
+			return rec.Interaction.ID, free, nil
+		}
+	}
 }
 
 // call sends a request and returns the tool's result. In protocol version
@@ -195,22 +208,22 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 		if err != nil || was.mark != mark {
 			return failed(bridge.Errorf(bridge.CodeInvalid, "requestState: belongs to another call"))
 		}
-		return s.finish(ctx, req, was.id, was.next())
+		return s.finish(ctx, req, was.id, was.next(), s.held.hold(was.id))
 	}
-	rec, err := s.open(ctx, r)
+	id, free, err := s.open(ctx, r)
 	if err != nil {
 		return failed(err)
 	}
-	id := rec.Interaction.ID
-	return s.finish(ctx, req, id, callState{id: id, mark: mark, round: 1}.String())
+	return s.finish(ctx, req, id, callState{id: id, mark: mark, round: 1}.String(), free)
 }
 
-// finish waits and returns the tool's result. With a state, clients of protocol
-// version 2026-07-28 can retry on their own.
-func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string) (*mcp.CallToolResult, any, error) {
-	release := s.held.hold(id)
+// finish waits for a request that the call holds, and returns the tool's result.
+// With a state, clients of protocol version 2026-07-28 can retry on their own.
+func (s *server) finish(
+	ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string, free release,
+) (*mcp.CallToolResult, any, error) {
 	rec, over, err := s.wait(ctx, req, id)
-	last, gone := release(), err != nil && ctx.Err() != nil
+	last, gone := free(), err != nil && ctx.Err() != nil
 	if gone && last {
 		withdraw(s.hangup, s.Asker, id)
 	}
