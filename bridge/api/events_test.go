@@ -119,7 +119,7 @@ func TestStreamBegins(t *testing.T) {
 func TestEventsAfterRestart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	began := make(chan struct{})
+	cutOff, began := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		cut := calls.Add(1) == 1
@@ -143,6 +143,7 @@ func TestEventsAfterRestart(t *testing.T) {
 			n, _ := resp.Body.Read(begin)
 			_, _ = w.Write(begin[:n])
 			_ = http.NewResponseController(w).Flush()
+			close(cutOff)
 			panic(http.ErrAbortHandler)
 		}
 		_ = http.NewResponseController(w).Flush()
@@ -162,7 +163,7 @@ func TestEventsAfterRestart(t *testing.T) {
 	c := client.New(front.URL, "agent", nil)
 	told := errors.New("told")
 	go func() {
-		await.Until(t, "the first stream was cut", func() bool { return calls.Load() > 0 })
+		await.Receive(t, "the end of the first stream", cutOff)
 		if _, err := client.New(s.URL, "agent", nil).Open(ctx, bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, ""); err != nil {
 			t.Error(err)
 		}
