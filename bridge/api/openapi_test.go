@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/passkey"
 	"github.com/nodbridge/nod/bridge/passkey/passkeytest"
@@ -50,6 +53,7 @@ type server struct {
 	*httptest.Server
 	engine *rooms.House
 	stored await.Bell    // rings after changes of the store
+	fails  atomic.Int32  // number of the next reads of the store that fail
 	parked chan struct{} // receives for each connection that was taken over
 	// waiting returns the number of callers that wait.
 	waiting func() int64
@@ -94,6 +98,20 @@ func (s *server) sends(t testing.TB, token, method, path, body string) (status i
 	return resp.StatusCode, string(raw)
 }
 
+// flaky is a store in which the next reads fail.
+type flaky struct {
+	core.Port
+	fails *atomic.Int32 // number of reads
+}
+
+// Load implements core.Interactions.
+func (f flaky) Load(ctx context.Context, id bridge.ID) (bridge.Record, error) {
+	if n := f.fails.Load(); n > 0 && f.fails.CompareAndSwap(n, n-1) {
+		return bridge.Record{}, errors.New("the store is unreachable")
+	}
+	return f.Port.Load(ctx, id)
+}
+
 // newServerReading is like newServer, but wraps its Reader.
 func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server {
 	t.Helper()
@@ -113,7 +131,7 @@ func newServerReading(t testing.TB, between func(api.Reader) api.Reader) *server
 		t.Fatal(err)
 	}
 	signing := passkeys.Signing{Site: &site, People: []string{"ana"}, Administrators: []string{"ana"}}
-	e := rooms.New(rooms.Options{Options: engine.Options{Store: b, DB: b.DB, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
+	e := rooms.New(rooms.Options{Options: engine.Options{Store: flaky{b, &s.fails}, DB: b.DB, Keys: key, History: b, Agents: map[string]bridge.Agent{"ci": {Name: "ci"}}, Platforms: []bridge.Platform{silent{}}, Routes: map[string]bridge.Route{
 		"default":     {Destinations: []bridge.Destination{{Platform: "chat", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 		"unreachable": {Destinations: []bridge.Destination{{Platform: "gone", Channel: "C"}}, Responders: []bridge.Responder{{Person: "ana", Platform: "api", User: "ana"}}},
 	}}, Signing: signing})

@@ -142,14 +142,19 @@ type wsConn struct {
 	still func() bool // returned by still
 	work  sync.WaitGroup
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	place
+	ping *time.Timer                   // timer of the next ping
+	told map[string]bool               // messages that the agent has received, by session and ID
+	late map[string]map[bridge.ID]bool // deferred requests, by session
+}
+
+// place is where a connection is. The zero value is the place before hello.
+type place struct {
 	greeted bool   // hello was sent
 	session string // empty means all sessions, for a front end
-	enabled bool
-	follow  context.CancelFunc            // stops following the session
-	ping    *time.Timer                   // timer of the next ping
-	told    map[string]bool               // messages that the agent has received, by session and ID
-	late    map[string]map[bridge.ID]bool // deferred requests, by session
+	enabled bool   // a front end may answer
+	follow  context.CancelFunc
 }
 
 // frame holds the fields that all frames share.
@@ -317,32 +322,50 @@ func (c *wsConn) fail(ctx context.Context, f failure, err error) {
 
 // leave stops following the session, and stops counting the front end.
 func (c *wsConn) leave() {
-	c.mu.Lock()
-	session, follow, greeted := c.session, c.follow, c.greeted
-	c.session, c.follow, c.greeted = "", nil, false
-	c.mu.Unlock()
-	if follow != nil {
-		follow()
-	}
-	if !greeted || c.p.Agent != nil {
-		return
-	}
+	was := c.moveTo(place{})
 	ctx, cancel := context.WithTimeout(context.Background(), abandonTimeout)
 	defer cancel()
-	if err := c.s.engine.Sessions.Leave(ctx, session, c.id); err != nil {
-		c.s.log.Warn("front end not removed; it counts as connected until its entry expires", "error", err)
-	}
-	c.s.releaseUnattended(ctx, session)
+	c.left(ctx, was)
 }
 
-// enter follows a session with f and stops following the previous one.
-func (c *wsConn) enter(ctx context.Context, session string, enabled bool, f func(context.Context)) {
-	c.leave()
-	ctx, cancel := context.WithCancel(ctx)
+// enter follows a session with f, counts the front end there, and leaves the
+// previous session. The front end counts in one of the sessions at every moment, so
+// that a second hello does not end requests that need a front end.
+func (c *wsConn) enter(ctx context.Context, session string, enabled bool, f func(context.Context)) error {
+	following, cancel := context.WithCancel(ctx)
+	was := c.moveTo(place{greeted: true, session: session, enabled: enabled, follow: cancel})
+	c.work.Go(func() { f(following) })
+	if err := c.join(ctx); err != nil {
+		return err
+	}
+	c.left(ctx, was)
+	return nil
+}
+
+// moveTo changes the place, and stops following the session of the previous one.
+func (c *wsConn) moveTo(next place) (was place) {
 	c.mu.Lock()
-	c.session, c.enabled, c.follow, c.greeted = session, enabled, cancel, true
-	c.mu.Unlock()
-	c.work.Go(func() { f(ctx) })
+	defer c.mu.Unlock()
+	was, c.place = c.place, next
+	if was.follow != nil {
+		was.follow()
+	}
+	return was
+}
+
+// left stops counting the front end in the session of a former place, unless it is in
+// that session again.
+func (c *wsConn) left(ctx context.Context, was place) {
+	if !was.greeted || c.p.Agent != nil {
+		return
+	}
+	greeted, _ := c.mode()
+	if session, _ := c.state(); !greeted || session != was.session {
+		if err := c.s.engine.Sessions.Leave(ctx, was.session, c.id); err != nil {
+			c.s.log.Warn("front end not removed; it counts as connected until its entry expires", "error", err)
+		}
+	}
+	c.s.releaseUnattended(ctx, was.session)
 }
 
 func (c *wsConn) state() (session string, enabled bool) {

@@ -43,8 +43,7 @@ func (c *wsConn) handleAgent(ctx context.Context, f frame, b []byte) error {
 		if session = f.sessionOr(""); session == "" {
 			return bridge.Errorf(bridge.CodeInvalid, "sessionId: required")
 		}
-		c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })
-		return nil
+		return c.enter(ctx, session, false, func(ctx context.Context) { c.deliverMessages(ctx, session) })
 	case "message_ack":
 		return c.s.engine.Sessions.Acknowledge(ctx, c.p.Agent.Name, session, a.Through)
 	case "interaction_complete":

@@ -17,22 +17,28 @@ type follower struct {
 	pending bool // show the pending requests first
 }
 
-// run sends events until ctx ends.
+// run sends events until ctx ends. If something cannot be read, it tries again, so
+// that no request stays hidden from a front end that counts as connected.
 func (f follower) run(ctx context.Context) {
-	shown := f.showPending(ctx)
+	shown := map[bridge.ID]bool{}
+	for f.pending && ctx.Err() == nil {
+		f.pending = f.failed(ctx, f.showPending(ctx, shown))
+	}
 	for ctx.Err() == nil {
 		batch, next, err := f.c.s.reader.Events(ctx, f.cursor, bridge.EventFilter{Session: f.session})
-		if err != nil {
-			if ctx.Err() == nil {
-				f.c.s.log.Warn("events cannot be read; retrying", "error", err)
-			}
-			bridge.Pause(ctx, eventPoll)
-			continue // keep the cursor
-		}
 		for _, e := range batch {
-			if e.Type == bridge.EventResponse || e.Type == bridge.EventRequest && !shown[e.InteractionID] {
-				f.event(ctx, e)
+			if err != nil {
+				break
 			}
+			if e.Type == bridge.EventResponse || e.Type == bridge.EventRequest && !shown[e.InteractionID] {
+				if err = f.event(ctx, e); err != nil {
+					break
+				}
+			}
+			f.cursor = e.Cursor
+		}
+		if f.failed(ctx, err) {
+			continue // keep the cursor
 		}
 		if f.cursor = next; len(batch) == 0 {
 			bridge.Pause(ctx, eventPoll)
@@ -40,41 +46,47 @@ func (f follower) run(ctx context.Context) {
 	}
 }
 
-// showPending sends the pending requests, oldest first, and returns their IDs.
-func (f follower) showPending(ctx context.Context) map[bridge.ID]bool {
-	if !f.pending {
-		return nil
+// failed pauses after an error, before the next try.
+func (f follower) failed(ctx context.Context, err error) bool {
+	if err == nil {
+		return false
 	}
+	if ctx.Err() == nil {
+		f.c.s.log.Warn("events cannot be read; retrying", "error", err)
+	}
+	bridge.Pause(ctx, eventPoll)
+	return true
+}
+
+// showPending sends the pending requests, oldest first, and adds their IDs to shown.
+func (f follower) showPending(ctx context.Context, shown map[bridge.ID]bool) error {
 	all, _, err := f.c.s.engine.Pending(ctx, 0, func(rec bridge.Record) (bool, error) { return f.c.s.mayRead(ctx, f.c.p, rec.Interaction) })
-	if err != nil && ctx.Err() == nil {
-		f.c.s.log.Error("pending requests not shown", "error", err)
+	if err != nil {
+		return err
 	}
 	slices.SortStableFunc(all.Items, func(a, b bridge.Record) int { return a.Interaction.Created.Compare(b.Interaction.Created) })
-	shown := map[bridge.ID]bool{}
 	for _, rec := range all.Items {
 		i := rec.Interaction
 		f.send(ctx, rec, bridge.Event{Type: bridge.EventRequest, InteractionID: i.ID, Timestamp: i.Created})
 		shown[i.ID] = true
 	}
-	return shown
+	return nil
 }
 
 // event sends an event, unless the person may not read its request.
-func (f follower) event(ctx context.Context, e bridge.Event) {
+func (f follower) event(ctx context.Context, e bridge.Event) error {
 	rec, err := f.c.s.engine.Get(ctx, e.InteractionID)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
-		return // the request was deleted after its retention
+		return nil // the request was deleted after its retention
 	}
 	may := false
 	if err == nil {
 		may, err = f.c.s.mayRead(ctx, f.c.p, rec.Interaction)
 	}
-	switch {
-	case err != nil:
-		f.c.s.log.Error("event not shown", "id", e.InteractionID, "error", err)
-	case may:
+	if may {
 		f.send(ctx, rec, e)
 	}
+	return err
 }
 
 // send sends an event in the format of the front end. It sends nothing if the

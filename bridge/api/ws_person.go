@@ -72,8 +72,7 @@ func (c *wsConn) hello(ctx context.Context, b []byte) error {
 	if enabled && !c.s.engine.People.Responds(c.p.Person) {
 		return errNoResponder
 	}
-	c.enter(ctx, h.SessionID, enabled, follows.run)
-	return c.join(ctx)
+	return c.enter(ctx, h.SessionID, enabled, follows.run)
 }
 
 // errNoResponder keeps people who may not answer any request from being counted

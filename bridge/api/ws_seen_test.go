@@ -1,11 +1,18 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/api"
+	"github.com/nodbridge/nod/bridge/client"
 )
 
 // page connects a front end that can answer.
@@ -81,6 +88,76 @@ func TestPageOfEverySession(t *testing.T) {
 	front.hear(`"ask_request"`, "none")
 	front.say(`{"type":"ask_response","payload":{"request_id":"two","value":"Yes"}}`)
 	agent.hear(`"id":"two"`, `"value":"Yes"`)
+}
+
+// breaking makes the next read of the store fail after the first batch of events.
+type breaking struct {
+	api.Reader
+	once  sync.Once
+	fails *atomic.Int32
+}
+
+// Events implements api.Reader.
+func (b *breaking) Events(ctx context.Context, cursor string, f bridge.EventFilter) ([]bridge.Event, string, error) {
+	batch, next, err := b.Reader.Events(ctx, cursor, f)
+	if len(batch) > 0 {
+		b.once.Do(func() { b.fails.Store(1) })
+	}
+	return batch, next, err
+}
+
+// TestPageMissesNothing checks that a front end sees each request once if the store
+// fails while the front end greets, and while it gets an event.
+func TestPageMissesNothing(t *testing.T) {
+	t.Parallel()
+	b := &breaking{}
+	s := newServerReading(t, func(r api.Reader) api.Reader { b.Reader = r; return b })
+	b.fails = &s.fails
+	agent := peer{t, dial(t, s.URL, "agent")}
+	asks := func(id string) {
+		agent.say(strings.ReplaceAll(`{"type":"ask_request","id":"%","sessionId":"%","payload":{"prompt":"Go on in %?"}}`, "%", id))
+		agent.say(`{"type":"end","id":"after ` + id + `"}`)
+		agent.hear(`"after ` + id + `"`)
+	}
+	asks("one")
+	s.fails.Store(1)
+	front := page(t, s.URL, `"frames":"ask",`)
+	for _, id := range []string{"one", "two", "three"} {
+		if f := front.hear(`"ask_request"`); field(f, "id") != id {
+			t.Errorf("it sees %s, want the request of %s", f, id)
+		}
+		if id != "three" {
+			asks(map[string]string{"one": "two", "two": "three"}[id])
+		}
+	}
+}
+
+// TestSecondHello checks that a front end that greets its session again keeps the
+// requests that need it, and that it loses them when it greets another session.
+func TestSecondHello(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	agent, front := peer{t, dial(t, s.URL, "agent")}, page(t, s.URL, `"sessionId":"s",`)
+	front.say(`{"type":"end","id":"joined"}`)
+	front.hear(`"joined"`)
+	agent.say(`{"type":"can_use_tool","id":"c","conversation_id":"s","route":"unreachable","tool_name":"AskUserQuestion","tool_use_id":"u","input":{"questions":[{"question":"Which?","header":"h","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	id := field(front.hear("Which?"), "interactionId")
+	greets := func(session string) bridge.State {
+		front.say(`{"type":"hello","sessionId":"` + session + `","interaction":{"supported":true,"enabled":true}}`)
+		front.say(`{"type":"end","id":"in ` + session + `"}`)
+		front.hear(`"in ` + session + `"`)
+		rec, err := client.New(s.URL, "agent", nil).Get(t.Context(), bridge.ID(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec.State
+	}
+	if got := greets("s"); got != bridge.StatePending {
+		t.Errorf("after a second hello, the request is %s", got)
+	}
+	if got := greets("other"); got != bridge.StateCancelled {
+		t.Errorf("after the hello of another session, the request is %s", got)
+	}
 }
 
 // TestReusedWidget checks that a widget whose ID stands for two requests is
