@@ -149,7 +149,7 @@ type wsConn struct {
 	late map[string]map[bridge.ID]bool // deferred requests, by session
 }
 
-// place is where a connection is. The zero value is the place before hello.
+// place holds the session of a connection. The zero value is the place before hello.
 type place struct {
 	greeted bool   // hello was sent
 	session string // empty means all sessions, for a front end

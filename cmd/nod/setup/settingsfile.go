@@ -65,7 +65,7 @@ func outside(path string) (target string, out bool) {
 		return path, true
 	}
 	target, err = filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path { // its directory may be a link too
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path { // a directory above it may be a link, too
 		target, out = outside(filepath.Dir(path))
 		return filepath.Join(target, filepath.Base(path)), out
 	}
