@@ -27,10 +27,11 @@ type Agent struct {
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
-	// answered holds the requests that were answered in chat. A later answer of
-	// the client is dropped.
-	answered map[string]bool
-	work     sync.WaitGroup
+	// owed holds the requests for which the client owes a response. The value is
+	// true if the agent has got another one, so that the response is dropped. The
+	// agent cannot use the ID again before the response.
+	owed map[string]bool
+	work sync.WaitGroup
 }
 
 // waiting is a request of the agent that the client or chat may answer.
@@ -38,7 +39,6 @@ type waiting struct {
 	cancel  context.CancelCauseFunc
 	message Message
 	session string
-	shown   bool // the client has received it, and may answer
 	alone   bool // chat cannot answer
 	// failed is the error with which the client has answered. Chat may still
 	// answer.
@@ -71,7 +71,7 @@ type Options struct {
 func NewACP(o Options) *Agent {
 	a := &Agent{
 		asker: o.Asker, query: o.Query, only: o.OnlyChat, client: o.Client, server: o.Server, log: o.Log,
-		waiting: map[string]*waiting{}, answered: map[string]bool{}, calls: newCalls(),
+		waiting: map[string]*waiting{}, owed: map[string]bool{}, calls: newCalls(),
 	}
 	if o.Sessions != nil {
 		a.attendant = attend(a, o.Sessions)
@@ -98,24 +98,31 @@ func (a *Agent) FromServer(ctx context.Context, m *Message) bool {
 	case m.Method == "$/cancel_request":
 		a.settle(requestID(m.Params))
 		return false
-	case !m.IsRequest() || !slices.Contains(acp.Methods, m.Method):
+	case !m.IsRequest():
 		return false
 	}
 	var p struct {
 		Session string `json:"sessionId"`
 	}
 	_ = limits.Decode(m.Params, &p) // other messages have no session
+	decisive := slices.Contains(acp.Methods, m.Method)
 	a.mu.Lock()
-	if a.waiting[idKey(m.ID)] != nil { // the answers to the two requests could be confused
+	if _, owed := a.owed[idKey(m.ID)]; owed || a.waiting[idKey(m.ID)] != nil { // the answers to the two requests could be confused
 		a.mu.Unlock()
 		f := failure(m.ID, codeRequest, "id: already used by an unfinished request")
 		f.Version = m.Version
 		a.write(a.server, f)
 		return true
 	}
+	if !decisive || !a.only {
+		a.owed[idKey(m.ID)] = false
+	}
+	if !decisive {
+		a.mu.Unlock()
+		return false
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	a.waiting[idKey(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session, shown: !a.only}
-	delete(a.answered, idKey(m.ID)) // the ID was used by an earlier request
+	a.waiting[idKey(m.ID)] = &waiting{cancel: cancel, message: *m, session: p.Session}
 	a.mu.Unlock()
 	request := *m
 	body, err := a.body(request, p.Session) // must run before another call gets its ID
@@ -153,19 +160,29 @@ func (a *Agent) FromClient(_ context.Context, m *Message) bool {
 func (a *Agent) response(m Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, late := a.waiting[idKey(m.ID)], a.answered[idKey(m.ID)]
-	delete(a.answered, idKey(m.ID))
+	w, late := a.waiting[idKey(m.ID)], a.owed[idKey(m.ID)]
+	delete(a.owed, idKey(m.ID))
 	switch {
 	case w == nil:
 		return late
 	case len(m.Error) > 0 && !w.alone:
-		w.shown, w.failed = false, &m
+		w.failed = &m
 		a.log.Warn("the client cannot show a request; chat answers", "method", w.message.Method, "error", failureText(m))
 		return true
 	}
 	delete(a.waiting, idKey(m.ID))
 	w.cancel(Withdrawal(acp.Settled(w.message.Method, w.message.Params, m.Result)))
 	return false
+}
+
+// drops records that the agent has got another response than that of the client.
+// It returns false if the client does not owe one. The caller holds the lock.
+func (a *Agent) drops(id string) bool {
+	_, owed := a.owed[id]
+	if owed {
+		a.owed[id] = true
+	}
+	return owed
 }
 
 // settle cancels the request in chat because an answer is no longer needed.
@@ -191,7 +208,7 @@ func (a *Agent) cancelTurn(session string) {
 		}
 		w.alone = true
 		w.cancel(withdrawnTurn)
-		if !w.shown {
+		if _, shown := a.owed[id]; !shown {
 			hidden = append(hidden, w)
 			delete(a.waiting, id)
 		}
@@ -206,22 +223,19 @@ func (a *Agent) cancelTurn(session string) {
 // sides.
 func (a *Agent) stop(session string) {
 	a.mu.Lock()
-	open := map[string]*waiting{}
+	open := map[*waiting]bool{} // whether the client has received it
 	for id, w := range a.waiting {
 		if w.session == session {
-			open[id] = w
 			w.cancel(withdrawnStop)
 			delete(a.waiting, id)
-			if w.shown {
-				a.answered[id] = true
-			}
+			open[w] = a.drops(id)
 		}
 	}
 	a.mu.Unlock()
 	a.write(a.server, notification("session/cancel", map[string]string{"sessionId": session}))
-	for _, w := range open {
+	for w, shown := range open {
 		a.write(a.server, response{w.message.Version, w.message.ID, acp.Gone(w.message.Method)})
-		if w.shown {
+		if shown {
 			a.write(a.client, closed(w.message.ID))
 		}
 	}
@@ -270,17 +284,16 @@ func (a *Agent) ask(ctx context.Context, m Message, body []byte, err error) {
 	a.mu.Lock()
 	w = a.waiting[idKey(m.ID)]
 	first := w != nil && err == nil && ctx.Err() == nil // or the turn was cancelled
+	shown := false
 	if first {
 		delete(a.waiting, idKey(m.ID))
-		if w.shown {
-			a.answered[idKey(m.ID)] = true
-		}
+		shown = a.drops(idKey(m.ID))
 	}
 	a.mu.Unlock()
 	switch {
 	case first:
 		a.write(a.server, response{m.Version, m.ID, answer})
-		if w.shown {
+		if shown {
 			a.write(a.client, closed(m.ID))
 		}
 	case ctx.Err() != nil: // answered by the client, or cancelled by the agent
@@ -301,8 +314,11 @@ func (a *Agent) leave(m Message, cause error) {
 		if failed = w.failed; failed != nil {
 			delete(a.waiting, idKey(m.ID))
 		}
-		show = failed == nil && !w.shown
-		w.shown, w.alone = true, true
+		_, shown := a.owed[idKey(m.ID)]
+		if show = failed == nil && !shown; show {
+			a.owed[idKey(m.ID)] = false
+		}
+		w.alone = true
 	}
 	a.mu.Unlock()
 	switch {

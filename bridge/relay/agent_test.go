@@ -179,15 +179,51 @@ func TestChatFails(t *testing.T) {
 	}
 }
 
-// TestSameID checks that an answer cannot be attributed to another request with
-// the same ID.
+// TestSameID checks that the agent cannot use an ID again for which the client
+// owes a response, because that response could count for the new request.
 func TestSameID(t *testing.T) {
 	t.Parallel()
-	b := proxy(t, chat{}, false)
-	b.say(b.agent, acpAsks)
-	b.hear(b.atClient)
-	b.say(b.agent, strings.Replace(acpAsks, `"ls"`, `"rm"`, 1))
-	if got := b.hear(b.atAgent); !strings.Contains(got, `"error"`) {
-		t.Errorf("the agent hears %s", got)
+	other := strings.Replace(acpAsks, `"ls"`, `"rm"`, 1)
+	const (
+		read     = `{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/x"}}`
+		allowed  = `{"outcome":{"outcome":"selected","optionId":"yes"}}`
+		response = `{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`
+	)
+	inChat := func(e ends) {
+		<-e.asked
+		e.answer <- allowed
+		e.gets(e.atAgent, allowed)
+		e.gets(e.atClient, "$/cancel_request")
+	}
+	for name, c := range map[string]struct {
+		first, second string
+		between       func(ends)
+		passes        bool // the agent gets the response
+	}{
+		"both wait":               {acpAsks, other, func(e ends) { <-e.asked }, true},
+		"answered in chat":        {acpAsks, other, inChat, false},
+		"answered in chat, other": {acpAsks, read, inChat, false},
+		"cancelled by the agent": {acpAsks, other, func(e ends) {
+			e.say(e.agent, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}`)
+			e.gets(e.atClient, "$/cancel_request")
+		}, true},
+		"another request first":  {read, other, func(ends) {}, true},
+		"another request second": {acpAsks, read, func(e ends) { <-e.asked }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := editorEnds(t)
+			e.say(e.agent, c.first)
+			e.gets(e.atClient, `"id":5`)
+			c.between(e)
+			e.say(e.agent, c.second)
+			e.gets(e.atAgent, `"id":5,"error":{"code":-32600,"message":"nod: id: already used by an unfinished request"}`)
+			e.say(e.client, response)
+			if c.passes {
+				e.gets(e.atAgent, `"optionId":"no"`)
+			}
+			e.say(e.agent, strings.Replace(other, `"rm"`, `"df"`, 1)) // the ID is free again
+			e.gets(e.atClient, `"df"`)
+		})
 	}
 }
