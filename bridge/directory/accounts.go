@@ -24,14 +24,19 @@ func (d *Directory) Accounts(_ context.Context, person string) ([]bridge.Respond
 	return sorted(out), err
 }
 
-// links returns the linked accounts of a person.
+// links returns the linked accounts of a person. With an error, some of them may be
+// missing.
 func (d *Directory) links(person string) ([]bridge.Link, error) {
 	if d.o.Links == nil || person == "" {
 		return nil, nil
 	}
 	got, err := d.remember("links", func(ctx context.Context) (kept, error) {
 		all, err := d.o.Links.Links(ctx)
-		return kept{links: all.Items}, err
+		out := kept{links: all.Items}
+		if all.Unreadable > 0 { // any of them may belong to the person
+			out.err = bridge.Errorf(bridge.CodeUnavailable, "%d linked accounts cannot be read", all.Unreadable)
+		}
+		return out, err
 	})
 	return slices.DeleteFunc(slices.Clone(got.links), func(l bridge.Link) bool { return l.Person != person }), err
 }

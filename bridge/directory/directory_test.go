@@ -346,11 +346,13 @@ func TestMemberFromAnyAccount(t *testing.T) {
 			t.Errorf("a stranger is a member: %t, %v", in, err)
 		}
 	}
-	down := directory.New(directory.Options{
-		People: team(), Platforms: []bridge.Platform{&platform{name: "chat"}}, Links: downLinks{}, Groups: map[string]directory.Group{"chat": {Of: map[string]string{"chat": "S1"}}},
-	})
-	if in, err := down.Member(t.Context(), "chat", bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}, time.Now()); in || err == nil {
-		t.Errorf("while links cannot be read: %t, %v", in, err)
+	for name, all := range map[string]directory.Links{"all": downLinks{}, "one of them": partLinks{}} {
+		down := directory.New(directory.Options{
+			People: team(), Platforms: []bridge.Platform{&platform{name: "chat"}}, Links: all, Groups: map[string]directory.Group{"chat": {Of: map[string]string{"chat": "S1"}}},
+		})
+		if in, err := down.Member(t.Context(), "chat", bridge.Actor{Platform: bridge.PlatformAPI, User: "bo", Person: "bo"}, time.Now()); in || err == nil {
+			t.Errorf("links cannot be read, %s: %t, %v", name, in, err)
+		}
 	}
 }
 
@@ -359,6 +361,13 @@ type downLinks struct{ links }
 
 func (downLinks) Links(context.Context) (bridge.Page[bridge.Link], error) {
 	return bridge.Page[bridge.Link]{}, bridge.Errorf(bridge.CodeUnavailable, "Redis is unreachable")
+}
+
+// partLinks has a link that cannot be read.
+type partLinks struct{ links }
+
+func (partLinks) Links(context.Context) (bridge.Page[bridge.Link], error) {
+	return bridge.Page[bridge.Link]{Unreadable: 1}, nil
 }
 
 // TestBlankNames checks that a blank setting names no one, not even people without

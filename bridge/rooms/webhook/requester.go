@@ -16,7 +16,7 @@ func (h *Room) tell(ctx context.Context, r bridge.Record) error {
 		return nil
 	}
 	accounts, err := h.directory.Accounts(ctx, i.Requester)
-	if err != nil {
+	if err != nil && len(accounts) == 0 {
 		return err
 	}
 	slices.SortStableFunc(accounts, func(a, b bridge.Responder) int { return askedOn(i, a) - askedOn(i, b) })
