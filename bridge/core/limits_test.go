@@ -125,4 +125,8 @@ func TestPendingOfLongSession(t *testing.T) {
 	if len(got) != 1 || got[0] != want || db.n.Load() > 10 {
 		t.Errorf("the pending requests are %v, after reading %d documents", got, db.n.Load())
 	}
+	open(t, s, func(i *bridge.Interaction) { i.Session = "other" })
+	if got := must[[]bridge.ID](t)(s.Pending(t.Context(), "", "long")); len(got) != 1 || got[0] != want {
+		t.Errorf("the pending requests of all agents in the session are %v", got)
+	}
 }
