@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -319,6 +321,34 @@ func TestInterruptedTwice(t *testing.T) {
 	if after, err := r.Agent.Get(r.Ctx, rec.Interaction.ID); err != nil || after.State != bridge.StateCancelled {
 		t.Errorf("%s, %v", after.State, err)
 	}
+}
+
+// TestOutage checks that a command that gives up because the daemon is unreachable
+// prints how to resume the wait, and that this finds the same request.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, rig.Options{})
+	to, err := url.Parse(r.Daemons[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(httputil.NewSingleHostReverseProxy(to))
+	t.Cleanup(front.Close)
+	args := []string{"approve", "--patience", "1s", "Is it away?"}
+	p := program(r, t, front.URL, args...)
+	first := pendingPrompt(r, "Is it away?").Interaction.ID
+	front.CloseClientConnections()
+	front.Close()
+	p.ends(5)
+	_, key, found := strings.Cut(p.errs.String(), string(first)+" may still be open; to resume the wait, repeat the command with --key ")
+	if !found {
+		t.Fatalf("it says %s", p.errs.String())
+	}
+	p = program(r, t, to.String(), append(args, "--key", strings.Fields(key)[0])...)
+	if _, err := r.Person.Respond(r.Ctx, first, rig.AnswerOnce); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(0)
 }
 
 // TestPrintedWords checks that words from outside are quoted in commands that nod
