@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -53,7 +52,13 @@ func (c *Client) request(ctx context.Context, method, path string, header http.H
 	if body != nil {
 		req.Header.Set("Content-Type", contentJSON)
 	}
-	maps.Copy(req.Header, header)
+	for name, values := range header {
+		// the HTTP client would report this like an outage
+		if strings.ContainsFunc(strings.Join(values, ""), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return nil, bridge.Errorf(bridge.CodeInvalid, "%s: contains a line break or another control character", name)
+		}
+		req.Header[name] = values
+	}
 	return req, nil
 }
 

@@ -229,3 +229,15 @@ func TestNoDaemon(t *testing.T) {
 		})
 	}
 }
+
+// TestKeyInHeader checks that a key that no header can hold is refused at once, and
+// not reported as an outage.
+func TestKeyInHeader(t *testing.T) {
+	t.Parallel()
+	cl, d := newClient(says(http.StatusOK, pending))
+	_, err := cl.Open(t.Context(), bridge.Request{}, "a\nb")
+	codeIs(t, "a line break", err, bridge.CodeInvalid)
+	if err == nil || !strings.Contains(err.Error(), "Idempotency-Key") || len(d.calls) > 0 {
+		t.Errorf("after %d calls: %v", len(d.calls), err)
+	}
+}
