@@ -175,7 +175,7 @@ func (a *Agent) response(m Message) bool {
 	return false
 }
 
-// drops records that the agent has got another response than that of the client.
+// drops records that the agent has got a response other than that of the client.
 // It returns false if the client does not owe one. The caller holds the lock.
 func (a *Agent) drops(id string) bool {
 	_, owed := a.owed[id]
