@@ -301,8 +301,8 @@ export interface Repeated {
 
 export interface Reprompt {
   approval?: Approval;
-  // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
-  // answers.
+  // Cancels the request when the waiting connection ends, or that of the last front end if no chat
+  // accepts answers.
   cancel_on_disconnect?: boolean;
   // Content of the closed card.
   completed_view?: Record<string, unknown>;
@@ -355,8 +355,8 @@ export interface Reprompt {
 
 export interface Request {
   approval?: Approval;
-  // Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
-  // answers.
+  // Cancels the request when the waiting connection ends, or that of the last front end if no chat
+  // accepts answers.
   cancel_on_disconnect?: boolean;
   // Content of the closed card.
   completed_view?: Record<string, unknown>;

@@ -339,8 +339,8 @@ class Repeated(_Repeated, total=False):
 
 class Reprompt(TypedDict, total=False):
     approval: Approval
-    # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
-    # answers.
+    # Cancels the request when the waiting connection ends, or that of the last front end if no chat
+    # accepts answers.
     cancel_on_disconnect: bool
     # Content of the closed card.
     completed_view: Dict[str, Any]
@@ -398,8 +398,8 @@ class _Request(TypedDict):
 
 class Request(_Request, total=False):
     approval: Approval
-    # Cancels the request when the waiting connection ends, or that of the last front end if no chat takes
-    # answers.
+    # Cancels the request when the waiting connection ends, or that of the last front end if no chat
+    # accepts answers.
     cancel_on_disconnect: bool
     # Content of the closed card.
     completed_view: Dict[str, Any]
