@@ -1,8 +1,14 @@
 package discord
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/nodbridge/nod/platforms"
 )
 
 // TestStartsOfADay checks that a gateway which ends every session soon never
@@ -33,5 +39,33 @@ func TestStartsOfADay(t *testing.T) {
 	}
 	if wait := (startLimit{Total: 1000, Remaining: 3, ResetAfter: 60_000}).wait(time.Now(), time.Time{}, startGap); wait != time.Minute {
 		t.Errorf("the last starts are used after %v", wait)
+	}
+}
+
+// answering is a transport that gives each request the same answer.
+type answering string
+
+// RoundTrip implements http.RoundTripper.
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+// TestStartGap checks that a session starts no sooner than Discord allows after
+// the last one, unless the gateway is not paced.
+func TestStartGap(t *testing.T) {
+	t.Parallel()
+	for unpaced, want := range map[bool]time.Duration{false: startGap, true: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			const address = `{"url":"wss://gateway","session_start_limit":{"total":1000,"remaining":999}}`
+			a, err := newAPI("token", "", &http.Client{Transport: answering(address)}, &platforms.HealthBox{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := time.Now()
+			url, err := (&gateway{api: a, unpaced: unpaced}).start(t.Context(), last)
+			if waited := time.Since(last); err != nil || url != "wss://gateway" || waited != want {
+				t.Errorf("unpaced %t: %q after %v, %v", unpaced, url, waited, err)
+			}
+		})
 	}
 }
