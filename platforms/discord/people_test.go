@@ -19,11 +19,12 @@ func TestPings(t *testing.T) {
 		guild + "/1":                      bridge.FindingFailed,
 		"1/1":                             bridge.FindingFailed,
 	} {
-		if got := p.Pings(t.Context(), group); got != (want == bridge.FindingOK) {
+		ok := want == bridge.FindingOK
+		if got := p.Pings(t.Context(), group); got != ok {
 			t.Errorf("%s: pings %t", group, got)
 		}
 		for _, f := range p.Diagnose(t.Context(), bridge.Needs{Groups: []string{group}}) {
-			if f.Check == "discord.role."+group && f.Status != want {
+			if f.Check == "discord.role."+group && (f.Status != want || f.Detail == "" || (f.Fix == "") != ok) {
 				t.Errorf("%s: %+v", group, f)
 			}
 		}
