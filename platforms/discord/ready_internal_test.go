@@ -93,7 +93,7 @@ func dialed(t *testing.T, handle func(*websocket.Conn)) *websocket.Conn {
 	})}
 	conns := make(pipes, 1)
 	conns <- there
-	go server.Serve(conns)
+	go func() { _ = server.Serve(conns) }()
 	t.Cleanup(func() { close(conns) })
 	dial := func(context.Context, string, string) (net.Conn, error) { return here, nil }
 	conn, _, err := websocket.Dial(t.Context(), "ws://gateway", &websocket.DialOptions{
