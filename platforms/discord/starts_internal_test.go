@@ -1,14 +1,12 @@
 package discord
 
 import (
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nodbridge/nod/platforms"
+	"github.com/nodbridge/nod/platforms/platformtest"
 )
 
 // TestStartsOfADay checks that a gateway which ends every session soon never
@@ -42,14 +40,6 @@ func TestStartsOfADay(t *testing.T) {
 	}
 }
 
-// answering is a transport that gives each request the same answer.
-type answering string
-
-// RoundTrip implements http.RoundTripper.
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
-}
-
 // TestStartGap checks that a session starts no sooner than Discord allows after
 // the last one, unless the gateway is not paced.
 func TestStartGap(t *testing.T) {
@@ -57,7 +47,7 @@ func TestStartGap(t *testing.T) {
 	for unpaced, want := range map[bool]time.Duration{false: startGap, true: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			const address = `{"url":"wss://gateway","session_start_limit":{"total":1000,"remaining":999}}`
-			a, err := newAPI("token", "", &http.Client{Transport: answering(address)}, &platforms.HealthBox{})
+			a, err := newAPI("token", "", platformtest.Answering(address), &platforms.HealthBox{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,10 @@ package platformtest
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,16 @@ type nowhere struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("nowhere") }
+
+// Answering returns a client that gets the same answer to each request.
+func Answering(body string) *http.Client { return &http.Client{Transport: answering(body)} }
+
+type answering string
+
+// RoundTrip implements http.RoundTripper.
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
 
 // Refusing is a sink that opens no form and rejects every click as invalid.
 type Refusing struct{}

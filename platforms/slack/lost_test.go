@@ -1,11 +1,13 @@
 package slack_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
@@ -81,6 +83,20 @@ func TestLostCardCloses(t *testing.T) {
 	s.Eventually("the clicked card closes", func() bool { return len(s.Controls(stray)) == 0 })
 	if len(s.Controls(s.Place(ref))) == 0 {
 		t.Error("the card on record was drawn as well; that is the task of the outbox")
+	}
+}
+
+// TestTooLittleTime checks that nod leaves a card to a later attempt if the answer
+// to its post could come too late.
+func TestTooLittleTime(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := approval("make deploy")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	ref, err := s.slack.Post(ctx, r.Interaction.Destinations[0], s.view(r), nil)
+	if bridge.ErrorCode(err) != bridge.CodeUnavailable || ref != (bridge.MessageRef{}) || len(s.Messages()) != 0 {
+		t.Errorf("the card is %+v of %d messages, %v", ref, len(s.Messages()), err)
 	}
 }
 
