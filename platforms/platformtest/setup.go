@@ -58,6 +58,9 @@ func (r *Rig) diagnose() map[string]bridge.Finding {
 		if out[f.Check].Status != bridge.FindingFailed {
 			out[f.Check] = f
 		}
+		if f.Detail == "" || f.Status == bridge.FindingOK && f.Fix != "" {
+			r.T.Errorf("a finding without details, or a fix for nothing: %+v", f)
+		}
 		for _, secret := range []string{
 			sandbox.SlackBotToken, sandbox.SlackAppToken, sandbox.DiscordToken, sandbox.TelegramToken,
 		} {

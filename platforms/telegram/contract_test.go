@@ -34,6 +34,8 @@ var harness = platformtest.Harness{
 	Group:    group, SandboxGroup: group,
 	Findings: []platformtest.Finding{
 		{Fault: sandbox.Fault{Kind: "absent"}, Check: "chat." + group, Status: bridge.FindingFailed, Fix: "add @"},
+		{Fault: sandbox.Fault{Kind: "error", Method: "getChatMember", Status: http.StatusBadRequest}, Check: "chat." + group,
+			Status: bridge.FindingFailed, Fix: "add @"},
 		{Fault: sandbox.Fault{Kind: "no_permission"}, Check: "chat." + group, Status: bridge.FindingFailed,
 			Fix: "Permissions"},
 	},
