@@ -90,7 +90,9 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 	rec, err := c.Request(ctx, r, client.RequestOptions{
 		Key: key, Keep: a.keep, Reason: func() string { return "interrupted at the command line" },
 		Opened: func(rec bridge.Record) {
-			opened = rec.Interaction.ID
+			if !rec.State.Final() {
+				opened = rec.Interaction.ID
+			}
 			if rec.Repeated {
 				fmt.Fprintf(cmd.ErrOrStderr(), "nod: --key: an earlier call opened %s; only one of the calls gets an approval\n", rec.Interaction.ID)
 			}
@@ -110,7 +112,7 @@ func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error
 			WithHint("use another key to ask again, or read the answer: nod show %s", id)
 	}
 	if err != nil {
-		if opened != "" {
+		if opened != "" && bridge.ErrorCode(err) != bridge.CodeNotFound { // the daemon may have lost it
 			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s may still be open; %s\n", opened, resume(key))
 		}
 		return rec, err

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -324,7 +326,8 @@ func TestInterruptedTwice(t *testing.T) {
 }
 
 // TestOutage checks that a command that gives up because the daemon is unreachable
-// prints how to resume the wait, and that this finds the same request.
+// prints how to resume the wait, that this finds the same request, and that a
+// command whose request is lost prints nothing of the kind.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, rig.Options{})
@@ -332,23 +335,53 @@ func TestOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := httptest.NewServer(httputil.NewSingleHostReverseProxy(to))
-	t.Cleanup(front.Close)
-	args := []string{"approve", "--patience", "1s", "Is it away?"}
-	p := program(r, t, front.URL, args...)
-	first := pendingPrompt(r, "Is it away?").Interaction.ID
-	front.CloseClientConnections()
-	front.Close()
-	p.ends(5)
-	_, key, found := strings.Cut(p.errs.String(), string(first)+" may still be open; to resume the wait, repeat the command with --key ")
-	if !found {
-		t.Fatalf("it says %s", p.errs.String())
+	for prompt, c := range map[string]struct {
+		code int
+		fail http.HandlerFunc // answers calls once the request is open
+	}{
+		"Is it away?": {5, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }},
+		"Is it lost?": {4, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(bridge.HeaderDaemon, "test")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":{"code":"not_found","message":"no such request"}}`)
+		}},
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			t.Parallel()
+			var failing atomic.Bool
+			proxy := httputil.NewSingleHostReverseProxy(to)
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				if failing.Load() {
+					c.fail(w, q)
+					return
+				}
+				proxy.ServeHTTP(w, q)
+			}))
+			t.Cleanup(front.Close)
+			args := []string{"approve", "--patience", "1s", prompt}
+			p := program(r, t, front.URL, args...)
+			first := pendingPrompt(r, prompt).Interaction.ID
+			failing.Store(true)
+			front.CloseClientConnections()
+			p.ends(c.code)
+			_, key, found := strings.Cut(p.errs.String(), string(first)+" may still be open; to resume the wait, repeat the command with --key ")
+			if c.code == 4 {
+				if found {
+					t.Errorf("it says %s", p.errs.String())
+				}
+				return
+			}
+			if !found {
+				t.Fatalf("it says %s", p.errs.String())
+			}
+			p = program(r, t, to.String(), append(args, "--key", strings.Fields(key)[0])...)
+			if _, err := r.Person.Respond(r.Ctx, first, rig.AnswerOnce); err != nil {
+				t.Fatal(err)
+			}
+			p.ends(0)
+		})
 	}
-	p = program(r, t, to.String(), append(args, "--key", strings.Fields(key)[0])...)
-	if _, err := r.Person.Respond(r.Ctx, first, rig.AnswerOnce); err != nil {
-		t.Fatal(err)
-	}
-	p.ends(0)
 }
 
 // TestPrintedWords checks that words from outside are quoted in commands that nod
