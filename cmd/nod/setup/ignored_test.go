@@ -180,7 +180,7 @@ func TestForeignDaemon(t *testing.T) {
 
 // TestSpecialFiles checks that nod reads no settings from a device, a pipe or a
 // file that is too long, and that a link out of the project is named and not
-// followed by a change.
+// followed by a change. The user's own directory and --file may be elsewhere.
 func TestSpecialFiles(t *testing.T) {
 	for what, c := range map[string]struct {
 		make func(path, dir string) error
@@ -221,6 +221,23 @@ func TestSpecialFiles(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a linked working directory", func(t *testing.T) {
+		dir, write := scratch(t)
+		write("project/used", "")
+		linked := filepath.Join(dir, "linked")
+		if err := os.Symlink("project", linked); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(linked) // sets PWD, as a shell does
+		for _, path := range []string{".claude/settings.json", "../named.json"} {
+			for n := range 2 { // the second time, the file exists
+				s := Settings{Path: path, Program: "nod", Out: io.Discard, Talk: io.Discard}
+				if err := s.Claude(HookOptions{}); err != nil {
+					t.Errorf("nod init %d: %v", n, err)
+				}
+			}
+		}
+	})
 	t.Run("a linked folder", func(t *testing.T) {
 		dir, write := scratch(t)
 		write("other/used", "")

@@ -52,25 +52,22 @@ func ReadFile(path string) ([]byte, error) {
 
 // outside returns the target of a link in this directory, and reports whether
 // the target is outside of this directory. A repository can contain such a
-// link.
+// link. A path that itself leads out of this directory was named by the user.
 func outside(path string) (target string, out bool) {
-	if filepath.IsAbs(path) {
+	if !filepath.IsLocal(path) {
 		return "", false
 	}
 	dir, err := os.Getwd()
 	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
+		dir, err = filepath.EvalSymlinks(dir) // the directory itself may be reached through a link
 	}
 	if err != nil {
 		return path, true
 	}
-	target, err = filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path { // a directory above it may be a link, too
+	target, err = filepath.EvalSymlinks(dir + string(filepath.Separator) + path) // Join would drop "link/.."
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {            // a directory above it may be a link, too
 		target, out = outside(filepath.Dir(path))
 		return filepath.Join(target, filepath.Base(path)), out
-	}
-	if err == nil {
-		target, err = filepath.Abs(target)
 	}
 	if err != nil {
 		return path, true
