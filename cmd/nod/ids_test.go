@@ -22,7 +22,8 @@ func aged(age time.Duration, tail string) bridge.ID {
 	return bridge.ID(ms[:8] + "-" + ms[8:] + "-7000-8000-" + tail)
 }
 
-// listing serves requests, newest first, in pages of two, and sessions.
+// listing serves requests, newest first, in pages of two, and sessions. A request
+// without a state is unreadable.
 func listing(t *testing.T, records []bridge.Record, sessions ...bridge.Session) (cl *client.Client, pages *int) {
 	t.Helper()
 	pages = new(int)
@@ -35,12 +36,19 @@ func listing(t *testing.T, records []bridge.Record, sessions ...bridge.Session) 
 		*pages++
 		var all []bridge.Record
 		for _, rec := range records {
-			if s := r.URL.Query().Get("state"); s == "" || s == string(rec.State) {
+			if s := r.URL.Query().Get("state"); s == "" || rec.State == "" || s == string(rec.State) {
 				all = append(all, rec)
 			}
 		}
 		at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
-		page := bridge.List{Items: append([]bridge.Record{}, all[min(at, len(all)):min(at+2, len(all))]...)}
+		page := bridge.List{Items: []bridge.Record{}}
+		for _, rec := range all[min(at, len(all)):min(at+2, len(all))] {
+			if rec.State == "" {
+				page.Unreadable++
+			} else {
+				page.Items = append(page.Items, rec)
+			}
+		}
 		if at+2 < len(all) {
 			page.Next = strconv.Itoa(at + 2)
 		}
@@ -121,7 +129,8 @@ func TestSessionID(t *testing.T) {
 }
 
 // TestByDeadline checks that the pending requests come first, the one that ends
-// next at the top, including those of later pages.
+// next at the top, including those of later pages, and that an unreadable one is
+// counted once.
 func TestByDeadline(t *testing.T) {
 	t.Parallel()
 	late, closed, soon, old := aged(time.Minute, "aaaaaaaaaaaa"), aged(2*time.Minute, "bbbbbbbbbbbb"), aged(3*time.Minute,
@@ -130,7 +139,7 @@ func TestByDeadline(t *testing.T) {
 	cl, _ := listing(t, []bridge.Record{
 		request(late, bridge.StatePending, 3*time.Hour), request(closed, bridge.StateDenied, 0), request(soon, bridge.StatePending,
 			time.Minute),
-		request(old, bridge.StateApproved, 0), request(middle, bridge.StatePending, time.Hour),
+		request(old, bridge.StateApproved, 0), request(middle, bridge.StatePending, time.Hour), {},
 	})
 	for limit, want := range map[int][]bridge.ID{0: {soon, middle, late, closed, old}, 2: {soon, middle}, 3: {soon, middle, late},
 		4: {soon, middle, late, closed}} {
@@ -139,8 +148,8 @@ func TestByDeadline(t *testing.T) {
 		for _, r := range page.Items {
 			got = append(got, r.Interaction.ID)
 		}
-		if err != nil || !slices.Equal(got, want) || limit == 2 && left != 1 {
-			t.Errorf("limit %d: %v, %d left, %v; want %v", limit, got, left, err, want)
+		if err != nil || !slices.Equal(got, want) || limit == 2 && left != 1 || page.Unreadable != 1 {
+			t.Errorf("limit %d: %v, %d left, %d unreadable, %v; want %v", limit, got, left, page.Unreadable, err, want)
 		}
 	}
 }

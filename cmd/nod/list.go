@@ -81,9 +81,6 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 		if out, err = pending(ctx, cl, f.Session); err != nil {
 			return out, 0, err
 		}
-		if f.State == "" {
-			out.Unreadable = 0 // the other pages count them too
-		}
 		if left = len(out.Items) - limit; left > 0 {
 			out.Items = out.Items[:limit]
 		}
@@ -91,13 +88,14 @@ func byDeadline(ctx context.Context, cl *client.Client, f bridge.ListFilter) (ou
 	if f.State == bridge.StatePending {
 		return out, left, nil
 	}
-	for len(out.Items) < limit {
+	for unreadable := 0; len(out.Items) < limit; {
 		f.Limit = min(limit-len(out.Items), listMost)
 		page, err := cl.List(ctx, f)
 		if err != nil {
 			return out, left, err
 		}
-		out.Unreadable += page.Unreadable
+		unreadable += page.Unreadable
+		out.Unreadable = max(out.Unreadable, unreadable) // these pages count the pending ones, too
 		for _, r := range page.Items {
 			if r.State != bridge.StatePending {
 				out.Items = append(out.Items, r)
