@@ -194,13 +194,17 @@ func (s frontStatus) Error() string {
 }
 
 // Outage reports whether an error means that no daemon can be reached. A server
-// in front of it that refuses a call may refuse its content, so only these
-// statuses are an outage.
+// or proxy in front of it that refuses a call may refuse its content, so only
+// some of their statuses are an outage.
 func Outage(err error) bool {
-	if status, ok := errors.AsType[frontStatus](err); ok {
-		return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	status := http.StatusServiceUnavailable // without any answer
+	if front, ok := errors.AsType[frontStatus](err); ok {
+		status = int(front)
 	}
-	return bridge.ErrorCode(err) == bridge.CodeUnavailable
+	if refused, ok := errors.AsType[proxyRefusal](err); ok {
+		status = refused.status
+	}
+	return bridge.ErrorCode(err) == bridge.CodeUnavailable && (status == http.StatusNotFound || status >= http.StatusInternalServerError)
 }
 
 // maxPause limits the pause that a response can request.

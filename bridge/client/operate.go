@@ -31,6 +31,26 @@ func (c *Client) Audit(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+// Reachable returns nil if a daemon answers a call that has nothing of an agent
+// in it. Unlike that of Health, its path is one that proxies forward. Reachable
+// needs no token and does not retry.
+func (c *Client) Reachable(ctx context.Context) error {
+	req, err := c.request(ctx, http.MethodGet, at("keys"), http.Header{"Authorization": nil}, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.away(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.Header.Get(bridge.HeaderDaemon) != "" {
+		c.reached.Store(true)
+		return nil
+	}
+	return c.failure(resp.StatusCode, resp.Header, nil)
+}
+
 // Health decodes the health of the daemon into out, an *api.Health. It reports
 // whether the daemon is healthy. With ready, it reports whether the daemon can
 // also show requests to people. Health needs no token and does not retry. It

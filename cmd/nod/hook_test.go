@@ -343,20 +343,26 @@ func TestHookOutlivesDaemon(t *testing.T) {
 // lets it pass, as --fail requires, and reports what it did.
 func TestHookWithoutDaemon(t *testing.T) {
 	t.Parallel()
-	// front returns a server in front of the daemon, with its statuses for calls
-	// and for /healthz; 0 breaks the connection.
-	front := func(call, health int) string {
+	// front returns a server in front of the daemon, with its statuses for calls,
+	// /v1/keys and /healthz. 0 breaks the connection. Negative ones, and 200, come
+	// from the daemon.
+	front := func(call, keys, health int) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			status := call
-			if r.URL.Path == "/healthz" {
+			status, own := call, false
+			switch r.URL.Path {
+			case "/v1/keys":
+				status = keys
+			case "/healthz":
 				status = health
-				w.Header().Set(bridge.HeaderDaemon, "test")
 			}
-			if status == 0 {
+			switch {
+			case status == 0:
 				panic(http.ErrAbortHandler)
+			case status < 0:
+				status, own = -status, true
 			}
-			if status != http.StatusOK {
-				w.Header().Del(bridge.HeaderDaemon)
+			if own || status == http.StatusOK {
+				w.Header().Set(bridge.HeaderDaemon, "test")
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
@@ -373,18 +379,26 @@ func TestHookWithoutDaemon(t *testing.T) {
 		code                   int
 		out                    string
 	}{
-		"a tool is blocked":                 {nowhere, pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
-		"a tool passes":                     {nowhere, pre, "open", "continuing without nod (--fail open)", 0, "{}"},
-		"a permission is left":              {nowhere, fmt.Sprintf(hookPermission, "s"), "closed", "the terminal asks", 0, "{}"},
-		"a permission passes":               {nowhere, fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
-		"an unreadable input":               {nowhere, "nonsense", "closed", "blocked", 2, `"decision":"block"`},
-		"an unreadable input stays blocked": {nowhere, "nonsense", "open", "blocked", 2, `"decision":"block"`},
-		"a report never stops the agent":    {nowhere, fmt.Sprintf(hookDone, "s"), "closed", "nod did not get the report", 0, "{}"},
-		"a call that a proxy refuses":       {front(413, 413), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
-		"a text that a firewall refuses":    {front(403, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
-		"a text that breaks the connection": {front(0, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
-		"a call that gets 503":              {front(503, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
-		"a proxy without a daemon":          {front(502, 502), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a tool is blocked":                    {nowhere, pre, "closed", "blocked (--fail closed)", 2, `"permissionDecision":"deny"`},
+		"a tool passes":                        {nowhere, pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a permission is left":                 {nowhere, fmt.Sprintf(hookPermission, "s"), "closed", "the terminal asks", 0, "{}"},
+		"a permission passes":                  {nowhere, fmt.Sprintf(hookPermission, "s"), "open", "continuing without nod", 0, "{}"},
+		"an unreadable input":                  {nowhere, "nonsense", "closed", "blocked", 2, `"decision":"block"`},
+		"an unreadable input stays blocked":    {nowhere, "nonsense", "open", "blocked", 2, `"decision":"block"`},
+		"a report never stops the agent":       {nowhere, fmt.Sprintf(hookDone, "s"), "closed", "nod did not get the report", 0, "{}"},
+		"a call that a proxy refuses":          {front(413, 413, 413), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a text that a firewall refuses":       {front(403, 200, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a text that breaks the connection":    {front(0, 200, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"the same if a proxy hides the health": {front(0, 200, 403), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"the same if the health has an outage": {front(0, 200, 503), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a call that gets 503":                 {front(503, 200, 200), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a daemon that says no":                {front(-503, -403, 403), pre, "open", onlyOutage, 2, `"permissionDecision":"deny"`},
+		"a proxy without a daemon":             {front(502, 502, 502), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"the same with a hidden health":        {front(502, 502, 403), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a proxy without a route":              {front(404, 404, 404), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a front whose origin is away":         {front(530, 523, 530), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a probe that breaks the connection":   {front(503, 0, 404), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a daemon without Redis":               {front(-503, 200, -503), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -73,18 +73,22 @@ func (h *call) failed(ctx context.Context, cmd *cobra.Command, cause error) erro
 	return say(cmd.OutOrStdout(), h.agent.Decides(event), answer, code)
 }
 
-// probeTime limits the time of a call that finds out whether there is a daemon.
+// probeTime limits the time of the calls that find out whether there is a daemon.
 const probeTime = 5 * time.Second
 
-// unreachable reports whether no healthy daemon can be reached with a call that
-// has nothing of the agent in it. An agent could choose a text at which a server
-// in front of the daemon ends the connection.
+// unreachable reports whether no daemon can be reached with a call that has
+// nothing of the agent in it, or the daemon itself says that it is down. An agent
+// could choose a text at which a server in front of the daemon ends the
+// connection.
 func (h *call) unreachable(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime)
 	defer cancel()
+	if err := h.client.Reachable(ctx); err != nil {
+		return client.Outage(err)
+	}
 	var health map[string]any
 	healthy, err := h.client.Health(ctx, false, &health)
-	return err == nil && !healthy || client.Outage(err)
+	return err == nil && !healthy // a proxy may not forward the call
 }
 
 // unasked returns the output of a hook if no person has decided on its request.
