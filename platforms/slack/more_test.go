@@ -8,6 +8,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/sandbox"
+	"github.com/nodbridge/nod/platforms/slack"
 	"github.com/nodbridge/nod/render"
 )
 
@@ -98,7 +99,8 @@ func TestDialogWithoutInputs(t *testing.T) {
 }
 
 // TestDialogTooLarge checks that a person reads why no dialog opens for a form
-// that became too large for one.
+// that became too large for one, and that nod refuses such a request unless people
+// can answer it in the console.
 func TestDialogTooLarge(t *testing.T) {
 	t.Parallel()
 	s := newStage(t).connect()
@@ -114,4 +116,13 @@ func TestDialogTooLarge(t *testing.T) {
 	s.Eventually("ana reads why", func() bool {
 		return strings.Contains(strings.Join(s.Sandbox.Person("ana").Notes("slack"), " "), "too large for a dialog in Slack")
 	})
+	for console, want := range map[bool]bridge.Code{false: bridge.CodeUnsupported, true: ""} {
+		p, err := slack.New(slack.Options{Name: "slack", BotToken: sandbox.SlackBotToken, AppToken: sandbox.SlackAppToken, Console: console})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(r.Interaction); bridge.ErrorCode(err) != want {
+			t.Errorf("with a console %t, the request is refused with %v", console, err)
+		}
+	}
 }
