@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -80,46 +81,80 @@ func withdraw(hangup context.Context, a bridge.Asker, id bridge.ID) {
 	_, _ = a.Cancel(late, id, why.Error()) // best effort: the request expires otherwise
 }
 
-// held counts the calls of this process that wait for a request. The zero value is
-// ready to use.
+// held holds the calls of this process that wait for a request. The zero value is
+// ready to use. It is safe for concurrent use.
 type held struct {
 	mu    sync.Mutex
-	calls map[bridge.ID]int
+	calls map[bridge.ID]int      // number of calls
+	takes map[bridge.ID]*holding // the newest call that opened a request
+	given map[bridge.ID]time.Time
 }
 
-// release ends a call, and reports whether no other call waits for its request.
-type release func() (last bool)
+// givenFor is the time for which held remembers that a call has got an answer. An
+// opening of the same request that began earlier ends within this time.
+const givenFor = time.Minute
+
+// holding is a call that waits for a request.
+type holding struct {
+	id       bridge.ID
+	all      *held
+	opened   bool
+	replaced func()
+}
 
 // hold records a call that continues to wait for a request.
-func (h *held) hold(id bridge.ID) release {
+func (h *held) hold(id bridge.ID) *holding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.add(id)
+	return h.add(&holding{id: id, all: h})
 }
 
-// take records a call that opened a request, unless another call waits for the
-// request.
-func (h *held) take(id bridge.ID) (_ release, alone bool) {
+// take records a call that opened a request. It calls the function replaced of an
+// earlier such call. It returns nil if a call has got the answer in the meantime.
+func (h *held) take(id bridge.ID, replaced func()) *holding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.calls[id] > 0 {
-		return nil, false
+	if _, given := h.given[id]; given {
+		return nil
 	}
-	return h.add(id), true
+	if was := h.takes[id]; was != nil {
+		was.replaced()
+	}
+	c := h.add(&holding{id: id, all: h, opened: true, replaced: replaced})
+	h.takes[id] = c
+	return c
 }
 
-func (h *held) add(id bridge.ID) release {
+func (h *held) add(c *holding) *holding {
 	if h.calls == nil {
-		h.calls = map[bridge.ID]int{}
+		h.calls, h.takes, h.given = map[bridge.ID]int{}, map[bridge.ID]*holding{}, map[bridge.ID]time.Time{}
 	}
-	h.calls[id]++
-	return func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.calls[id]--; h.calls[id] > 0 {
-			return false
-		}
-		delete(h.calls, id)
-		return true
+	h.calls[c.id]++
+	return c
+}
+
+// release ends a call, which has got the answer if answered is set. It reports
+// whether no other call waits for the request, and whether a later call replaced this
+// one and gets the answer instead.
+func (c *holding) release(answered bool) (last, replaced bool) {
+	h := c.all
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.calls[c.id]--; h.calls[c.id] <= 0 {
+		delete(h.calls, c.id)
+		last = true
 	}
+	if !c.opened {
+		return last, false
+	}
+	if h.takes[c.id] != c {
+		return last, true
+	}
+	delete(h.takes, c.id)
+	if answered {
+		now := time.Now()
+		maps.DeleteFunc(h.given, func(_ bridge.ID, at time.Time) bool { return now.Sub(at) > givenFor })
+		h.given[c.id] = now
+	}
+	return last, false
 }

@@ -2,12 +2,15 @@ package mcp_test
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/mcp"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 )
@@ -181,33 +184,43 @@ func TestGivenUpOfSeveral(t *testing.T) {
 	}
 }
 
-// TestIdenticalCalls checks that each of several identical calls that wait at the same
-// time has its own request, in one process and in two, because people approve one
-// action with one click. A call that replaces an earlier one finds its request.
+// TestIdenticalCalls checks that the newest of several identical calls gets the answer,
+// and that the others end without it, because one approval is for one action. Many
+// clients repeat a call without a word about the earlier one.
 func TestIdenticalCalls(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
-	o := mcp.Options{Asker: p, Session: "s"}
+	l := newLine(t, mcp.Options{Asker: p, Session: "s"})
 	refund := `"request_approval","arguments":{"action":"Refund 50 EUR"}`
-	l, other := newLine(t, o), newLine(t, o)
+	said := map[any]string{}
+	next := func(id int) {
+		t.Helper()
+		for said[int64(id)] == "" {
+			m, ok := (<-l.heard).(*jsonrpc.Response)
+			if !ok {
+				t.Fatalf("no response to %d, after %v", id, said)
+			}
+			said[m.ID.Raw()] = string(m.Result)
+		}
+	}
 	l.call(`1`, refund)
-	first := <-p.asked
-	l.call(`2`, refund)
-	second := <-p.asked
-	other.call(`1`, refund)
-	<-p.asked
-	for range 3 {
+	rec := <-p.asked
+	<-p.waits
+	for id := 2; id <= 3; id++ {
+		l.call(strconv.Itoa(id), refund)
 		<-p.waits
+		next(id - 1)
+		if !strings.Contains(said[int64(id-1)], "identical call has replaced") {
+			t.Errorf("call %d gets %s", id-1, said[int64(id-1)])
+		}
 	}
-	l.cancel(`1`, "Request timed out")
-	<-p.left
-	l.call(`3`, refund)
-	if id := <-p.waits; id != first.Interaction.ID {
-		t.Errorf("the call that is repeated waits for %s, want %s", id, first.Interaction.ID)
+	p.respond(rec.Interaction.ID, by("ana", bridge.StateApproved))
+	next(3)
+	if !strings.Contains(said[int64(3)], "approved") {
+		t.Errorf("the newest call gets %s", said[int64(3)])
 	}
-	l.cancel(`2`, "")
-	await.Until(t, "the second request is withdrawn", func() bool { return p.cancelled(second.Interaction.ID) != "" })
-	if why := p.cancelled(first.Interaction.ID); why != "" {
-		t.Errorf("the first request was withdrawn because %q", why)
+	l.call(`4`, refund)
+	if again := <-p.asked; again.Interaction.ID == rec.Interaction.ID {
+		t.Error("a later call gets the same request")
 	}
 }

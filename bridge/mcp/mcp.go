@@ -82,10 +82,6 @@ type server struct {
 	// with the reason as its cause.
 	hangup context.Context
 	held   *held
-	// connection is a random ID of the process of a client on stdio, so that two
-	// clients in one session never share a request. Over HTTP, it is empty, because
-	// a client may reach another daemon with its next call.
-	connection string
 }
 
 func newServer(o Options) *server {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +16,6 @@ import (
 // closed or ctx ends. It then withdraws the requests of waiting calls.
 func Serve(ctx context.Context, t mcp.Transport, o Options) error {
 	s := newServer(o)
-	s.connection = uuid.NewString()
 	m := s.build(o.Inbox != nil)
 	m.AddReceivingMiddleware(s.ofCall)
 	return m.Run(ctx, pipe{t, o})

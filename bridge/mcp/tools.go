@@ -102,7 +102,7 @@ func (s *server) addTools(m *mcp.Server) {
 		s := s.at(ctx)
 		ctx, stop := s.joined(ctx)
 		defer stop()
-		return s.finish(ctx, req, id, "", s.held.hold(id))
+		return s.finish(ctx, req, s.held.hold(id), "")
 	})
 }
 
@@ -174,21 +174,18 @@ func (in approvalInput) request(arguments json.RawMessage, scoped bool) (bridge.
 
 // open sends a request, or finds the same request again: a pending one, or one
 // whose answer this client never received because it stopped waiting. A call has
-// no ID that a client repeats, so its content identifies it, and a number if other
-// calls with this content wait. Each of them needs an approval of its own.
-func (s *server) open(ctx context.Context, r bridge.Request) (bridge.ID, release, error) {
-	r.Session, r.Route, r.CallID.Connection = s.Session, s.Route, s.connection
-	for n := 0; ; n++ {
-		r.CallID.ID = dialect.CallID("mcp", "content")
-		if n > 0 {
-			r.CallID.ID = dialect.CallID("mcp", "content", strconv.Itoa(n))
-		}
+// no ID that a client repeats, so its content identifies it. Many clients do not say
+// that they have stopped waiting, so the call replaces an earlier one that waits for
+// the request: one approval is for one call.
+func (s *server) open(ctx context.Context, r bridge.Request, replaced func()) (*holding, error) {
+	r.Session, r.Route, r.CallID.ID = s.Session, s.Route, dialect.CallID("mcp", "content")
+	for {
 		rec, err := openToEnd(ctx, s.Asker, r)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		if free, alone := s.held.take(rec.Interaction.ID); alone {
-			return rec.Interaction.ID, free, nil
+		if h := s.held.take(rec.Interaction.ID, replaced); h != nil {
+			return h, nil
 		}
 	}
 }
@@ -208,26 +205,31 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest, r bridge.Re
 		if err != nil || was.mark != mark {
 			return failed(bridge.Errorf(bridge.CodeInvalid, "requestState: belongs to another call"))
 		}
-		return s.finish(ctx, req, was.id, was.next(), s.held.hold(was.id))
+		return s.finish(ctx, req, s.held.hold(was.id), was.next())
 	}
-	id, free, err := s.open(ctx, r)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h, err := s.open(ctx, r, cancel)
 	if err != nil {
 		return failed(err)
 	}
-	return s.finish(ctx, req, id, callState{id: id, mark: mark, round: 1}.String(), free)
+	return s.finish(ctx, req, h, callState{id: h.id, mark: mark, round: 1}.String())
 }
 
 // finish waits for a request that the call holds, and returns the tool's result.
 // With a state, clients of protocol version 2026-07-28 can retry on their own.
-func (s *server) finish(
-	ctx context.Context, req *mcp.CallToolRequest, id bridge.ID, state string, free release,
-) (*mcp.CallToolResult, any, error) {
+func (s *server) finish(ctx context.Context, req *mcp.CallToolRequest, h *holding, state string) (*mcp.CallToolResult, any, error) {
+	id := h.id
 	rec, over, err := s.wait(ctx, req, id)
-	last, gone := free(), err != nil && ctx.Err() != nil
+	last, replaced := h.release(over && err == nil && rec.State.Final())
+	gone := err != nil && ctx.Err() != nil
 	if gone && last {
 		withdraw(s.hangup, s.Asker, id)
 	}
 	switch {
+	case replaced:
+		out, err := text(result{Status: "pending", ID: string(id), Hint: "An identical call has replaced this one, and gets the answer. Do nothing because of this call."})
+		return out, nil, err
 	case over && err != nil && !gone && bridge.ErrorCode(err) != bridge.CodeUnavailable:
 		return failed(err)
 	case !over && !gone && state != "" && retries(req):
