@@ -50,17 +50,34 @@ func (ds Drafts) Draft(ctx context.Context, id bridge.ID, destination int, actor
 	return of(account(actor)), of(all.Shown[destination]), documents.Public(err)
 }
 
-// SaveDraft stores d as the draft of its actor, and as the draft that the card
-// shows. It sets d.Change.
-func (ds Drafts) SaveDraft(ctx context.Context, id bridge.ID, destination int, d *bridge.Draft) error {
-	_, err := draftDocs.Update(ctx, ds.db, string(id), func(all *drafted, doc *broker.Doc) (broker.Change, error) {
+// ChangeDraft changes the draft of an actor, stores it as the draft that the card
+// shows, and returns it. The function change gets the stored draft, or nil. It may be
+// called again, if another click changes the draft at the same time. If it returns
+// false, nothing is stored.
+func (ds Drafts) ChangeDraft(
+	ctx context.Context, id bridge.ID, destination int, actor bridge.Actor, change func(mine *bridge.Draft) (bridge.Draft, bool),
+) (d bridge.Draft, err error) {
+	_, err = draftDocs.Update(ctx, ds.db, string(id), func(all *drafted, doc *broker.Doc) (broker.Change, error) {
+		var mine *bridge.Draft
+		if stored, ok := all.Of[account(actor)]; ok {
+			mine = &stored
+		}
+		var keep bool
+		if d, keep = change(mine); !keep {
+			return broker.Change{}, errUnchanged
+		}
 		if all.Of == nil {
 			all.Of, all.Shown = map[string]bridge.Draft{}, map[int]string{}
 		}
 		all.Changes++
 		d.Change = all.Changes
-		all.Of[account(d.Actor)], all.Shown[destination], doc.Keep = *d, account(d.Actor), draftKeep
+		all.Of[account(actor)], all.Shown[destination], doc.Keep = d, account(actor), draftKeep
 		return broker.Change{}, nil
 	})
-	return documents.Public(err)
+	if errors.Is(err, errUnchanged) {
+		err = nil
+	}
+	return d, documents.Public(err)
 }
+
+var errUnchanged = errors.New("the draft does not change")

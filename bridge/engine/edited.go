@@ -26,8 +26,10 @@ func (cl *Clicks) review(ctx context.Context, a Click, input json.RawMessage) (b
 	if problem != "" {
 		return words.Problem(problem), nil
 	}
-	i, d := a.Record.Interaction, bridge.Draft{Actor: a.Who, Input: string(input)}
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, &d); err != nil {
+	d, err := cl.drafts.ChangeDraft(ctx, a.Record.Interaction.ID, a.Control.Destination, a.Who, func(*bridge.Draft) (bridge.Draft, bool) {
+		return bridge.Draft{Actor: a.Who, Input: string(input)}, true
+	})
+	if err != nil {
 		return bridge.Verdict{}, err
 	}
 	f := bridge.Form{View: cl.cards.drafted(ctx, a, &d), Control: a.Control}

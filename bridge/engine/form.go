@@ -117,7 +117,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	if a.Control.Option == bridge.OptionShown && !a.Record.State.Final() && shown != nil && !shown.Actor.Same(a.Who) {
 		// The card shows someone else's choice. People must not submit a choice
 		// that they do not see.
-		if err := cl.keep(ctx, a, &d); err != nil {
+		if d, err = cl.keep(ctx, a, func(d *bridge.Draft) bool { return true }); err != nil {
 			return bridge.Verdict{}, err
 		}
 		v := cl.cards.drafted(ctx, a, &d)
@@ -130,7 +130,7 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	resp, problems := i.Respond(&d)
 	if len(problems) > 0 && !a.Record.State.Final() {
 		if len(a.answers) > 0 { // typed text is kept for the next attempt
-			if err := cl.keep(ctx, a, &d); err != nil {
+			if d, err = cl.keep(ctx, a, func(d *bridge.Draft) bool { a.mergeInto(d); return true }); err != nil {
 				return bridge.Verdict{}, err
 			}
 		}
@@ -142,22 +142,20 @@ func (cl *Clicks) submit(ctx context.Context, a Click) (bridge.Verdict, error) {
 
 // edit applies a click that only changes a draft.
 func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
-	i := a.Record.Interaction
-	mine, _, err := cl.drafts.Draft(ctx, i.ID, a.Control.Destination, a.Who)
-	if err != nil {
+	var problems map[int]string
+	var ok bool
+	nothing := func() bool { return len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 }
+	d, err := cl.keep(ctx, a, func(d *bridge.Draft) bool {
+		problems, ok = a.apply(d)
+		return ok && !nothing() // typed text is kept even if it has to be corrected
+	})
+	switch {
+	case err != nil:
 		return bridge.Verdict{}, err
-	}
-	d := begin(mine, a.Who)
-	problems, ok := a.apply(&d)
-	if !ok {
+	case !ok:
 		return bridge.Verdict{Kind: bridge.VerdictUnknown, Note: words.Forged}, nil
-	}
-	if len(problems) > 0 && len(a.answers) == 0 && len(a.others) == 0 {
+	case nothing():
 		return bridge.Verdict{Kind: bridge.VerdictInvalid, Note: allProblems(a.fields, problems), Problems: problems}, nil
-	}
-	// Typed text is kept even if it has to be corrected.
-	if err := cl.keep(ctx, a, &d); err != nil {
-		return bridge.Verdict{}, err
 	}
 	v := cl.cards.drafted(ctx, a, &d)
 	if len(problems) > 0 {
@@ -166,12 +164,18 @@ func (cl *Clicks) edit(ctx context.Context, a Click) (bridge.Verdict, error) {
 	return bridge.Verdict{Kind: bridge.VerdictDraft, View: &v}, nil
 }
 
-// keep stores the draft of a person. Other cards that show this person's draft
-// are updated, because people must not submit a choice that they do not see.
-func (cl *Clicks) keep(ctx context.Context, a Click, d *bridge.Draft) error {
-	i := a.Record.Interaction
-	if err := cl.drafts.SaveDraft(ctx, i.ID, a.Control.Destination, d); err != nil {
-		return err
+// keep changes and stores the draft of a person; see [Drafts.ChangeDraft]. Other cards
+// that show this person's draft are updated, because people must not submit a choice
+// that they do not see.
+func (cl *Clicks) keep(ctx context.Context, a Click, change func(*bridge.Draft) bool) (bridge.Draft, error) {
+	i, changed := a.Record.Interaction, false
+	d, err := cl.drafts.ChangeDraft(ctx, i.ID, a.Control.Destination, a.Who, func(mine *bridge.Draft) (bridge.Draft, bool) {
+		d := begin(mine, a.Who)
+		changed = change(&d)
+		return d, changed
+	})
+	if err != nil || !changed {
+		return d, err
 	}
 	for n := range i.Destinations {
 		if n == a.Control.Destination {
@@ -182,10 +186,10 @@ func (cl *Clicks) keep(ctx context.Context, a Click, d *bridge.Draft) error {
 			err = cl.cards.drawAgain(ctx, a.Record, n)
 		}
 		if err != nil {
-			return err
+			return d, err
 		}
 	}
-	return nil
+	return d, nil
 }
 
 // apply changes the draft. It returns the problems by field, and false for a

@@ -22,13 +22,17 @@ type update struct {
 	Edited   *message  `json:"edited_message"`
 }
 
-// author returns the author of the message in an update. It is empty for any
-// other update.
-func (u update) author() string {
-	if u.Message == nil || u.Message.From == nil {
-		return ""
+// lane returns the key of the updates that keep their order: the messages of a person,
+// and the clicks of a person. A click does not wait for a message, which nod tries to
+// record until it succeeds.
+func (u update) lane() string {
+	switch {
+	case u.Callback != nil:
+		return "click " + u.Callback.From.id()
+	case u.Message != nil && u.Message.From != nil:
+		return u.Message.From.id()
 	}
-	return u.Message.From.id()
+	return ""
 }
 
 type user struct {

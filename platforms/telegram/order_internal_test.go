@@ -67,3 +67,16 @@ func TestOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestLane checks which updates keep their order.
+func TestLane(t *testing.T) {
+	t.Parallel()
+	ana := user{ID: 7}
+	for want, u := range map[string]update{
+		"7": {Message: &message{From: &ana}}, "click 7": {Callback: &callback{From: ana}}, "": {Edited: &message{From: &ana}},
+	} {
+		if got := u.lane(); got != want {
+			t.Errorf("lane %q, want %q", got, want)
+		}
+	}
+}

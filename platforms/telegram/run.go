@@ -177,12 +177,12 @@ const (
 	retryRecord = time.Second
 )
 
-// begin starts to handle an update. The messages from a person keep their
+// begin starts to handle an update. The messages and the clicks of a person keep their
 // order. Polling continues in the meantime.
 func (r *receiver) begin(ctx context.Context, sink bridge.Sink, work *platforms.Work, raw json.RawMessage) {
 	u := r.inbound.read(raw)
 	u.ID = updateID(raw) // even if the update cannot be read
-	wait, leave := r.lanes.Enter(u.author())
+	wait, leave := r.lanes.Enter(u.lane())
 	recorded := false
 	turn := func() {
 		wait()
@@ -226,8 +226,11 @@ func (r *receiver) handler(sink bridge.Sink) http.Handler {
 		}
 		ctx := context.WithoutCancel(req.Context())
 		u := r.inbound.read(body)
+		wait, leave := r.lanes.Enter(u.lane())
+		wait()
 		r.inbound.prompts.settled(req.Context(), u)
 		then, err := r.inbound.handle(ctx, sink, u)
+		leave()
 		if err != nil {
 			http.Error(w, "not recorded", http.StatusServiceUnavailable) // Telegram sends it again
 			return

@@ -314,7 +314,10 @@ func draftScene(x rig.Intruder) scene {
 	req := samples.One(bridge.WidgetSelect, samples.Choices("eu", "us")...)
 	a, b := opensOne(x, req, ""), opensOne(x, req, "")
 	save := func(rec bridge.Record, v string) string {
-		must(x, store.SaveDraft(x.Ctx, rec.Interaction.ID, 0, &bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(v)}}))
+		_, err := store.ChangeDraft(x.Ctx, rec.Interaction.ID, 0, ana, func(*bridge.Draft) (bridge.Draft, bool) {
+			return bridge.Draft{Actor: ana, Answers: map[string]bridge.Answer{"q": bridge.TextAnswer(v)}}, true
+		})
+		must(x, err)
 		return string(rec.Interaction.ID)
 	}
 	return scene{
