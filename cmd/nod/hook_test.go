@@ -396,7 +396,7 @@ func TestHookWithoutDaemon(t *testing.T) {
 		"a proxy without a daemon":             {front(502, 502, 502), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 		"the same with a hidden health":        {front(502, 502, 403), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 		"a proxy without a route":              {front(404, 404, 404), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
-		"a front whose origin is away":         {front(530, 523, 530), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
+		"a front without its origin":           {front(530, 523, 530), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 		"a probe that breaks the connection":   {front(503, 0, 404), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 		"a daemon without Redis":               {front(-503, 200, -503), pre, "open", "continuing without nod (--fail open)", 0, "{}"},
 	} {
