@@ -71,7 +71,7 @@ func TestStoryAskWidget(t *testing.T) {
 	x.does("bo", "telegram", "clicks Always approve", func() { x.Decide("bo", b.On("telegram"), "Always approve") })
 	x.agent.sees(`"approval_response"`, `"always":true`)
 	x.both(`"approval_response"`)
-	x.shows(b, true, "git push origin main")
+	x.shows(b, true, "git push origin main", "was told")
 
 	x.step("The agent asks again, next to another request: nod has stored no grant")
 	x.agent.says(fmt.Sprintf(approval, "req-3"))
@@ -87,7 +87,7 @@ func TestStoryAskWidget(t *testing.T) {
 	x.one.says(`{"type":"approval_response","id":"d","payload":{"request_id":"req-3","approved":false}}`)
 	x.agent.sees(`"req-3"`, `"approved":false`)
 	x.both(`"approval_response"`)
-	x.shows(c, true, "git push origin main")
+	x.shows(c, true, "git push origin main", "was told")
 	x.ends()
 }
 
