@@ -268,15 +268,16 @@ func (c *wsConn) handle(ctx context.Context, f frame, b []byte) error {
 	return c.handlePerson(ctx, f, b)
 }
 
-// send writes a frame and reports whether it succeeded. If it fails, the
-// connection ends.
+// send writes a frame and reports whether it succeeded. If it fails, the connection
+// ends. It does not end with ctx, because a canceled write ends the connection, and a
+// front end that greets another session cancels only what follows the first one.
 func (c *wsConn) send(ctx context.Context, v any) bool {
 	b, err := dialect.Encode(v)
 	if err != nil {
 		c.s.log.Error("frame not written", "error", err)
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, wsWrite)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wsWrite)
 	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, b) == nil
 }
