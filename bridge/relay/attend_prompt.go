@@ -34,8 +34,9 @@ func (t *attendant) listen(s *attended) {
 	}
 }
 
-// prompt starts a turn with messages, and waits for its end. It returns false
-// if the agent refused the prompt. If another turn has started, it does
+// prompt starts a turn with messages, and waits for its end, and until the daemon knows
+// that the agent has the messages, which would otherwise be taken again. It returns
+// false if the agent refused the prompt. If another turn has started, it does
 // nothing, because the messages are then taken again.
 func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	id, err := encode("nod-prompt-" + uuid.NewString())
@@ -51,7 +52,7 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 		return false
 	}
 	m := Message{Version: "2.0", ID: id, Method: "session/prompt", Params: params}
-	done, accepted := make(chan bool, 1), false
+	done, accepted, took := make(chan bool, 1), false, make(chan struct{})
 	t.mu.Lock()
 	if s.turns > 0 {
 		t.mu.Unlock()
@@ -60,7 +61,10 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	t.turn(s)
 	s.own, s.taken = true, func() {
 		if !accepted && !t.over {
-			t.work.Go(func() { t.took(s.id, all[len(all)-1].ID) })
+			t.work.Go(func() {
+				defer close(took)
+				t.took(s.id, all[len(all)-1].ID)
+			})
 		}
 		accepted = true
 	}
@@ -84,10 +88,17 @@ func (t *attendant) prompt(s *attended, all []bridge.Message) bool {
 	t.agent.write(t.agent.server, m)
 	select {
 	case ok := <-done:
-		return ok
+		if !ok {
+			return false
+		}
 	case <-t.ctx.Done():
 		return true
 	}
+	select {
+	case <-took:
+	case <-t.ctx.Done():
+	}
+	return true
 }
 
 // took records that the agent has received the messages.

@@ -220,6 +220,37 @@ func acpAsksIn(session string) string {
 
 var promptID = regexp.MustCompile(`"id":("nod-prompt-[^"]+")`)
 
+// TestACPSteerOnce checks that nod takes no message while the daemon does not know yet
+// that the agent has the one before, because it would take that one again.
+func TestACPSteerOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{inbox: inbox{texts: make(chan string, 1), slow: 3 * time.Second}}
+		x := talkACP(t, w)
+		x.open()
+		x.say(x.near, acpPrompt, 2, "Fix it")
+		x.hears(x.atAgent, "Fix it")
+		x.say(x.far, acpEnds, "2")
+		x.hears(x.atClient, "end_turn")
+		w.texts <- "one"
+		x.hears(x.atClient, "user_message_chunk")
+		id := promptID.FindStringSubmatch(x.hears(x.atAgent, `"text":"one"`))[1]
+		w.texts <- "one" // it is still in the inbox
+		x.say(x.far, acpEnds, id)
+		time.Sleep(time.Second)
+		if len(w.texts) == 0 {
+			t.Error("the message is taken again")
+		}
+		time.Sleep(3 * time.Second)
+		if len(w.texts) > 0 {
+			t.Error("no message is taken afterwards")
+		}
+		x.hears(x.atClient, "user_message_chunk")
+		x.hears(x.atAgent, "one")
+		x.end()
+	})
+}
+
 // TestACPSteer checks that messages become prompts, one after the other and
 // never during a turn, and count as delivered only once the agent works on them.
 func TestACPSteer(t *testing.T) {

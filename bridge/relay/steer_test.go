@@ -14,6 +14,7 @@ type inbox struct {
 	texts chan string
 	again bool // an earlier reader took the messages
 	took  []string
+	slow  time.Duration // of Took; until then, the message can be taken again
 }
 
 func (in *inbox) Take(ctx context.Context, thread string) ([]bridge.Message, error) {
@@ -26,6 +27,7 @@ func (in *inbox) Take(ctx context.Context, thread string) ([]bridge.Message, err
 }
 
 func (in *inbox) Took(_ context.Context, thread, through string) error {
+	time.Sleep(in.slow)
 	in.took = append(in.took, thread+" "+through)
 	return nil
 }
