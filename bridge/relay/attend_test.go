@@ -235,7 +235,7 @@ func TestACPSteerOnce(t *testing.T) {
 		w.texts <- "one"
 		x.hears(x.atClient, "user_message_chunk")
 		id := promptID.FindStringSubmatch(x.hears(x.atAgent, `"text":"one"`))[1]
-		w.texts <- "one" // it is still in the inbox
+		w.texts <- "one" // the message is still in the inbox
 		x.say(x.far, acpEnds, id)
 		time.Sleep(time.Second)
 		if len(w.texts) == 0 {
