@@ -148,8 +148,8 @@ func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref 
 	}
 }
 
-// parts returns the sent parts of a view. It also records further parts as they
-// are sent. A sent part cannot be taken back, so recording it is retried for as
+// parts returns the sent parts of a view. It also records each further part after
+// it is sent. A sent part cannot be taken back, so recording it is retried for as
 // long as the job lasts.
 func (c *cards) parts(v bridge.View) *bridge.Parts {
 	d, content, id := v.Destination, v.Content(), v.Record.Interaction.ID

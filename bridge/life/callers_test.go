@@ -9,14 +9,23 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 )
 
+// callers is the number of callers that join, in addition to the one that opened the
+// interaction.
+const callers = 1000
+
+// waitedFor returns a turn of a pending interaction, for which its first caller waits.
+func waitedFor(t *testing.T) *life.Turn {
+	t.Helper()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
+	return opened(t, life.Opening{Interaction: i}, now).Begin(now, retention)
+}
+
 // TestUnnamedCallers checks that callers without a name take the space of one in the
 // documents, and that the interaction ends when the last of them leaves.
 func TestUnnamedCallers(t *testing.T) {
 	t.Parallel()
-	now := time.UnixMilli(1_800_000_000_000).UTC()
-	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
-	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now, retention)
-	const callers = 1000 // and the one that opened it
+	turn := waitedFor(t)
 	caller := life.Caller{Name: bridge.Anyone}
 	for range callers {
 		turn.Join(caller, false)
@@ -38,10 +47,7 @@ func TestUnnamedCallers(t *testing.T) {
 // name, and that the interaction ends when the last of them leaves.
 func TestManyCallers(t *testing.T) {
 	t.Parallel()
-	now := time.UnixMilli(1_800_000_000_000).UTC()
-	i := bridge.Interaction{ID: "01J0000000000000000000000", Agent: "ci", Schedule: bridge.Schedule{Created: now, Deadline: now.Add(time.Minute)}}
-	turn := opened(t, life.Opening{Interaction: i}, now).Begin(now, retention)
-	const callers = 1000 // and the one that opened it
+	turn := waitedFor(t)
 	caller := func(n int) life.Caller { return life.Caller{Name: strconv.Itoa(n), Node: strconv.Itoa(n % 2)} }
 	for n := range callers {
 		turn.Join(caller(n), false)
