@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 )
 
 // reads are lines that only read in /repo, and mayDoMore are lines that may start
@@ -95,10 +96,7 @@ func TestReadersOnlyRead(t *testing.T) {
 	l := newLab(t)
 	log := filepath.Join(l.root, "started")
 	for _, name := range []string{"sh", "bash", "pr", "gzip", "bzip2", "xz", "zstd", "gpg", "gpgv", "gpgsm", "ssh", "less", "more", "cat", "vi", "diff", "x"} {
-		path := filepath.Join(l.root, "bin", name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+name+" >>"+log+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		programs.Write(t, filepath.Join(l.root, "bin", name), "#!/bin/sh\necho "+name+" >>"+log+"\n")
 	}
 	calls := everyOption(readers)
 	if git, err := exec.LookPath("git"); err == nil && !testing.Short() {

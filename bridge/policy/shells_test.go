@@ -17,6 +17,7 @@ import (
 
 	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 	"github.com/nodbridge/nod/platforms/platformtest/seed"
 )
 
@@ -82,9 +83,7 @@ func newLab(t testing.TB) *lab {
 		}
 	}
 	for _, name := range append([]string{"m"}, decoys...) {
-		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(marker), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		programs.Write(t, filepath.Join(l.dir, name), marker)
 	}
 	return l
 }
@@ -130,10 +129,7 @@ func (l *lab) script(sh shell, lines []string, calls [][]call) string {
 		switch {
 		case strings.Contains(name, "/"):
 		case !identifier.MatchString(name):
-			path := filepath.Join(l.root, "bin", name)
-			if err := os.WriteFile(path, []byte(marker), 0o755); err != nil {
-				l.t.Fatal(err)
-			}
+			programs.Write(l.t, filepath.Join(l.root, "bin", name), marker)
 		case fish:
 			fmt.Fprintf(&b, "function %s; rec %s $argv; return $RET; end\n", name, name)
 		default:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -17,9 +18,7 @@ func TestCodexTooOld(t *testing.T) {
 	t.Parallel()
 	for version, ends := range map[string]bool{"0.149.0": true, "0.166.0": false} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "codex"), []byte("#!/bin/sh\necho codex-cli "+version+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		programs.Write(t, filepath.Join(dir, "codex"), "#!/bin/sh\necho codex-cli "+version+"\n")
 		said := &lockedBuffer{}
 		cmd := exec.Command(rig.Binary(t), "proxy", "codex")
 		cmd.Env = append(cmd.Environ(), "CODEX_HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "NOD_URL=http://127.0.0.1:9", "NOD_TOKEN=x")

@@ -23,6 +23,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -229,9 +230,7 @@ func TestRunExitCodes(t *testing.T) {
 	program(r, t, notNod.URL, "run", "--patience", "1s", "--", "true").ends(115)
 
 	script := filepath.Join(t.TempDir(), "gone")
-	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	programs.Write(t, script, "#!/no/such/interpreter\n")
 	approved(script).ends(118)
 
 	ready := filepath.Join(t.TempDir(), "ready")

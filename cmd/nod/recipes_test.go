@@ -15,6 +15,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 	"github.com/nodbridge/nod/render"
 )
@@ -79,9 +80,7 @@ func newKitchen(t *testing.T, stubs map[string]string) *kitchen {
 
 func (k *kitchen) write(name, text string) {
 	k.t.Helper()
-	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o755); err != nil {
-		k.t.Fatal(err)
-	}
+	programs.Write(k.t, filepath.Join(k.dir, name), text)
 }
 
 // deployed forgets the deployments, and returns them.

@@ -10,6 +10,7 @@ import (
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -23,9 +24,7 @@ func TestRunProgram(t *testing.T) {
 		c.Policy = []policy.Rule{{Name: "look", Command: []string{"uname *"}, Then: "allow"}}
 	}})
 	evil := t.TempDir()
-	if err := os.WriteFile(filepath.Join(evil, "uname"), []byte("#!/bin/sh\necho evil ran as \"$0\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	programs.Write(t, filepath.Join(evil, "uname"), "#!/bin/sh\necho evil ran as \"$0\"\n")
 	start := func(path string, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
 		cmd := exec.Command(rig.Binary(t), append([]string{"run", "--"}, args...)...)
 		var out strings.Builder

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 )
 
 // TestDoctorGates checks what the doctor says about the gates in the settings
@@ -22,15 +23,15 @@ func TestDoctorGates(t *testing.T) {
 	bin := filepath.Join(dir, "bin")
 	t.Setenv("PATH", bin)
 	nod := filepath.Join(bin, "nod")
-	write := func(path, text string, mode os.FileMode) {
+	write := func(path, text string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(nod, "#!/bin/sh\n", 0o755)
+	programs.Write(t, nod, "#!/bin/sh\n")
 	entry := func(rest string) string {
 		return `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"` + nod + ` hook claude"` + rest + `}]}]}}`
 	}
@@ -57,8 +58,8 @@ func TestDoctorGates(t *testing.T) {
 		"on permissions": {"2.1.330", strings.Replace(entry(blocking), "PreToolUse", "PermissionRequest", 1), bridge.FindingWarning, "before the person at the keyboard"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(filepath.Join(bin, "claude"), "#!/bin/sh\necho '"+c.version+"'\n", 0o755)
-			write(filepath.Join(dir, ".claude", "settings.json"), c.settings, 0o600)
+			programs.Write(t, filepath.Join(bin, "claude"), "#!/bin/sh\necho '"+c.version+"'\n")
+			write(filepath.Join(dir, ".claude", "settings.json"), c.settings)
 			d := Doctor{}
 			d.examineAgents(context.Background())
 			found := false
@@ -70,12 +71,12 @@ func TestDoctorGates(t *testing.T) {
 			}
 		})
 	}
-	write(filepath.Join(bin, "claude"), "#!/bin/sh\necho 2.1.330\n", 0o755)
-	write(filepath.Join(dir, ".claude", "settings.json"), entry(blocking), 0o600)
+	programs.Write(t, filepath.Join(bin, "claude"), "#!/bin/sh\necho 2.1.330\n")
+	write(filepath.Join(dir, ".claude", "settings.json"), entry(blocking))
 	for local, want := range map[string]bridge.FindingStatus{
 		`{"disableAllHooks":true}`: bridge.FindingFailed, `{"disableAllHooks":false}`: bridge.FindingOK, `{`: bridge.FindingWarning,
 	} {
-		write(filepath.Join(dir, ".claude", "settings.local.json"), local, 0o600)
+		write(filepath.Join(dir, ".claude", "settings.local.json"), local)
 		d := Doctor{}
 		d.examineAgents(context.Background())
 		if !slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return f.Status == want }) {
@@ -86,7 +87,7 @@ func TestDoctorGates(t *testing.T) {
 	const wake = `:[{"hooks":[{"type":"command","command":"nod hook claude --wake","asyncRewake":true}]}]`
 	const stop = `,"Stop"` + wake + `,"SessionStart"` + wake + `,"Notification"` + wake
 	for more, warns := range map[string]bool{"": true, stop: false} {
-		write(filepath.Join(dir, ".claude", "settings.local.json"), fmt.Sprintf(hooks, more), 0o600)
+		write(filepath.Join(dir, ".claude", "settings.local.json"), fmt.Sprintf(hooks, more))
 		d := Doctor{}
 		d.examineAgents(context.Background())
 		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "wakes an idle session") }) {
@@ -94,19 +95,19 @@ func TestDoctorGates(t *testing.T) {
 		}
 	}
 	for version, warns := range map[string]bool{"0.9.0": true, "1.0.0": false} {
-		write(filepath.Join(bin, "nod"), "#!/bin/sh\necho nod 1.0.0\n", 0o755)
-		write(filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook "+version+"\n", 0o755)
+		programs.Write(t, filepath.Join(bin, "nod"), "#!/bin/sh\necho nod 1.0.0\n")
+		programs.Write(t, filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook "+version+"\n")
 		d := Doctor{}
 		d.examineAgents(context.Background())
 		if warns != slices.ContainsFunc(d.Findings, func(f bridge.Finding) bool { return strings.Contains(f.Detail, "is not the same version") }) {
 			t.Errorf("with nod-hook %s: %+v", version, d.Findings)
 		}
 	}
-	write(filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook 1.0.0\n", 0o755)
-	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}", 0o600)
-	write(filepath.Join(dir, ".claude", "settings.json"), "{}", 0o600)
+	programs.Write(t, filepath.Join(bin, "nod-hook"), "#!/bin/sh\necho nod-hook 1.0.0\n")
+	write(filepath.Join(dir, ".claude", "settings.local.json"), "{}")
+	write(filepath.Join(dir, ".claude", "settings.json"), "{}")
 	for event, want := range map[string]bridge.FindingStatus{"PreToolUse": bridge.FindingFailed, "PermissionRequest": bridge.FindingOK} {
-		write(filepath.Join(dir, "codex", "hooks.json"), `{"hooks":{"`+event+`":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook codex"}]}]}}`, 0o600)
+		write(filepath.Join(dir, "codex", "hooks.json"), `{"hooks":{"`+event+`":[{"matcher":"*","hooks":[{"type":"command","command":"nod hook codex"}]}]}}`)
 		d := Doctor{}
 		d.examineAgents(context.Background())
 		d.Findings = slices.DeleteFunc(d.Findings, func(f bridge.Finding) bool { return strings.HasSuffix(f.Check, ".level") })

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 )
 
 // TestHookProgram checks that hooks run nod-hook if it is next to nod and of the
@@ -27,12 +29,7 @@ func TestHookProgram(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "my tools")
 			write := func(name, version string) {
-				if err := os.MkdirAll(dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "#!/bin/sh\necho %s %s\n", name, version), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				programs.Write(t, filepath.Join(dir, name), fmt.Sprintf("#!/bin/sh\necho %s %s\n", name, version))
 			}
 			write("nod", "1.0.0")
 			if c.version != "" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 )
 
 // scratch gives a test a home directory and an empty PATH.
@@ -26,14 +27,14 @@ func scratch(t *testing.T) (dir string, write func(path, text string)) {
 	return dir, func(path, text string) {
 		t.Helper()
 		path = filepath.Join(dir, path)
+		if strings.HasPrefix(text, "#!") {
+			programs.Write(t, path, text)
+			return
+		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		mode := os.FileMode(0o640)
-		if strings.HasPrefix(text, "#!") {
-			mode = 0o755
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 			t.Fatal(err)
 		}
 	}

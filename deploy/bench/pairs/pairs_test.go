@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nodbridge/nod/platforms/platformtest/programs"
 )
 
 // build writes a program that prints one row, as the benchmark does, with a figure
@@ -23,9 +25,7 @@ echo "$*" >> %[1]s/args
 printf '{"results":[{"name":"cycles","unit":"1/s","against":"a limit","value":%%d%[3]s}]}' "$n"
 `, dir, first, cost)
 	path := filepath.Join(dir, "nod")
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
-		t.Fatal(err)
-	}
+	programs.Write(t, path, script)
 	return path
 }
 
