@@ -86,7 +86,7 @@ func (d *served) installation(requests *http.Client) *installation {
 // tokens, the sandbox, and Slack with one channel and one member.
 const daemonConfig = `listen: %s
 redis: {url: "redis://%s", prefix: %s}
-agents: {bench: {token: %s}}
+agents: {bench: {token: %s, per_minute: 1000000, max_pending: 100000}}
 sandbox: %s
 slack: {bot_token: %s, app_token: %s}
 people: {ana: {slack: %s, token: %s}}
