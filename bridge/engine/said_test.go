@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -59,42 +61,62 @@ func TestReplyAnswers(t *testing.T) {
 	}
 }
 
-// TestReplyCountsOnce checks that a reply which is delivered again does not
-// answer a second question.
+// TestReplyCountsOnce checks that a reply which is delivered again gets the same verdict,
+// and does not answer a second question.
 func TestReplyCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
-	id := w.asked(nil, why).Interaction.ID
-	w.said(w.replies("ana", "1", "NO", id, true), bridge.VerdictInvalid, "letters")
-	if v := w.replies("ana", "1", "again", id, true); v.Kind != "" {
-		t.Errorf("the same message: %+v", v)
+	id, second := w.asked(nil, why).Interaction.ID, w.asked(nil, why).Interaction.ID
+	for range 2 {
+		w.said(w.replies("ana", "1", "NO", id, true), bridge.VerdictInvalid, "letters")
 	}
-	w.state(id, bridge.StatePending)
-	w.said(w.replies("bo", "2", "again", id, true), bridge.VerdictSettled, "")
+	if v := w.replies("ana", "1", "again", second, true); v.Kind != "" {
+		t.Errorf("the same message below another card: %+v", v)
+	}
+	w.state(second, bridge.StatePending)
+	w.said(w.replies("bo", "2", "again", second, true), bridge.VerdictSettled, "")
 }
 
-// TestReplyInterrupted checks that a reply whose time ended before its answer was stored
-// counts when the platform delivers it again.
+// TestReplyInterrupted checks that a reply counts when the platform delivers it again, if
+// its time ended or its daemon died before its answer was stored.
 func TestReplyInterrupted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, newSetup())
-	id := w.asked(nil, why).Interaction.ID
-	ctx, end := context.WithCancel(t.Context())
-	w.between = &settles{w.store, "", end, func() {}}
-	w.reload(w.setup)
-	s := bridge.Said{
-		Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: w.get(id).Messages[0],
-		Message: "1", Text: "because", After: func(bridge.MessageRef) bool { return true },
+	for name, interrupt := range map[string]func(end func()){
+		"its time ended":  func(end func()) { end() },
+		"its daemon died": func(func()) { runtime.Goexit() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, newSetup())
+			id := w.asked(nil, why).Interaction.ID
+			ctx, end := context.WithCancel(t.Context())
+			interrupted := false
+			w.between = &settles{w.store, "", func() {
+				if !interrupted {
+					interrupted = true
+					interrupt(end)
+				}
+			}, func() {}}
+			w.reload(w.setup)
+			s := bridge.Said{
+				Actor: bridge.Actor{Platform: "chat", User: "U-ana"}, Card: w.get(id).Messages[0],
+				Message: "1", Text: "because", After: func(bridge.MessageRef) bool { return true },
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if v, err := w.engine.Reply(ctx, s); err == nil {
+					t.Errorf("the interrupted reply: %+v", v)
+				}
+			})
+			wg.Wait()
+			v, err := w.engine.Reply(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.said(v, bridge.VerdictSettled, "")
+			w.state(id, bridge.StateAnswered)
+		})
 	}
-	if v, err := w.engine.Reply(ctx, s); err == nil {
-		t.Errorf("the interrupted reply: %+v", v)
-	}
-	v, err := w.engine.Reply(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.said(v, bridge.VerdictSettled, "")
-	w.state(id, bridge.StateAnswered)
 }
 
 // TestReplyEdited checks that the author of a reply that counted is told that an edit

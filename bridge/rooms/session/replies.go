@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -40,12 +39,11 @@ type Replies struct {
 	notes    documents.Notes
 	shown    *engine.ShownSessions
 	keys     bridge.Keyring
-	log      *slog.Logger
 }
 
 // NewReplies returns the replies of an engine and its sessions.
 func NewReplies(e *engine.Engine, sessions *Room, o engine.Options) *Replies {
-	return &Replies{engine: e, sessions: sessions, notes: e.Notes, shown: &engine.ShownSessions{Notes: e.Notes}, keys: o.Keys, log: o.Log}
+	return &Replies{engine: e, sessions: sessions, notes: e.Notes, shown: &engine.ShownSessions{Notes: e.Notes}, keys: o.Keys}
 }
 
 // meant is a pending request to which a reply may belong.
@@ -193,31 +191,26 @@ func (l *Replies) candidates(ctx context.Context, s bridge.Said) ([]meant, error
 	return out, err
 }
 
-// saidKey returns the key of the note that marks a reply as counted.
+// saidKey returns the key of the note that marks a reply as counted. For an answer,
+// the note holds the ID of the question.
 func saidKey(s bridge.Said) string {
 	return "said:" + s.Actor.Platform + "/" + s.Card.Channel + "/" + s.Message
 }
 
-// submit answers a question with a reply, unless the same message has already
-// answered one.
+// submit answers a question with a reply, unless the same message belongs to
+// another one. A repeat after an interruption has the same nonce, so it counts
+// once.
 func (l *Replies) submit(ctx context.Context, s bridge.Said, m meant) (bridge.Verdict, error) {
-	key := saidKey(s)
-	first, err := l.notes.Claim(ctx, key, replyKept)
-	if err != nil || !first {
+	id := string(m.record.Interaction.ID)
+	question, err := l.notes.PutNote(ctx, saidKey(s), id, replyKept)
+	if err != nil || question != id {
 		return bridge.Verdict{}, err
 	}
 	v := bridge.NewView(m.record, m.destination, nil, l.keys.Sign)
-	said, err := l.engine.Click(ctx, bridge.Click{
+	return l.engine.Click(ctx, bridge.Click{
 		Token: v.Token(bridge.ActionSubmit, 0, bridge.OptionForm), Actor: s.Actor,
 		Ref: m.record.Messages[m.destination], Inputs: map[int]bridge.Input{0: {Text: s.Text}},
 	})
-	if err != nil {
-		// the platform delivers the reply again
-		if derr := l.notes.Unclaim(ctx, key); derr != nil {
-			l.log.Warn("reply cannot be repeated", "id", m.record.Interaction.ID, "error", derr)
-		}
-	}
-	return said, err
 }
 
 // hint returns the note that a reply does not answer a request. Each person
