@@ -22,10 +22,10 @@ people, how clicks arrive, clocks, persistence and eviction. Read each on-call
 schedule once: who is on call now, and what cannot be read. Then post a test
 question to the default route, wait for your click, and report the step that failed.
 
-The test does not need a running daemon and does not affect one: it starts a
-daemon of its own on the same Redis. With --offline, only the config and the
-agents on this machine are checked. The exit code is 1 if a check failed.
-Warnings do not count.
+The test needs a running daemon. It stores a question in Redis, which the running
+daemons post and close like any other, and it touches no other request. With
+--offline, only the config and the agents on this machine are checked. The exit
+code is 1 if a check failed. Warnings do not count.
 
 The doctor also reads the settings of the coding agents on this machine, in the
 home directory and in this directory. For each agent that uses nod, it reports how

@@ -53,6 +53,7 @@ type Daemon struct {
 	log         *slog.Logger
 	version     string
 	paced       bool           // see Options
+	onlyOpens   bool           // see Options
 	remembered  time.Duration  // see Options
 	headerTime  time.Duration  // see Options
 	bodyTime    time.Duration  // see Options
@@ -75,6 +76,10 @@ type Options struct {
 	Redis   redis.UniversalClient // if nil, the state is in this process and is lost when it ends
 	Log     *slog.Logger
 	Version string // version of nod, for the log, metrics and MCP clients
+	// OnlyOpens builds a daemon that opens requests and waits for them. The
+	// running daemons do everything else, with their own config. New then
+	// creates no keys, and continues no rotation. Serve must not be called.
+	OnlyOpens bool
 	// The remaining options are for tests. Paced keeps the rate limits of the
 	// platforms even with a sandbox. Remembered replaces directory.Remembered,
 	// HeaderTime replaces HeaderTimeout, and BodyTime replaces bodyTime, unless
@@ -91,7 +96,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{
-		redis: o.Redis, seals: broker.NewSeals(), observer: observer, log: o.Log, version: o.Version, paced: o.Paced, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan change),
+		redis: o.Redis, seals: broker.NewSeals(), observer: observer, log: o.Log, version: o.Version, paced: o.Paced, onlyOpens: o.OnlyOpens, remembered: o.Remembered, connections: c.MaxConnections, config: c, changed: make(chan change),
 		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
@@ -158,15 +163,20 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	d.now.Load().start(run)
 	err := d.reloads(run)
 	wg.Wait()
-	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	err = errors.Join(err, d.observer.Close(flush), d.closeStore())
+	err = errors.Join(err, d.Close())
 	select {
 	case serr := <-failed:
 		return errors.Join(serr, err)
 	default:
 		return err
 	}
+}
+
+// Close releases the resources of a daemon that does not run. Serve calls it.
+func (d *Daemon) Close() error {
+	flush, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	return errors.Join(d.observer.Close(flush), d.closeStore())
 }
 
 // awaitParked waits until ctx ends, or until all calls that

@@ -24,12 +24,14 @@ import (
 
 // build creates the generation of a config.
 func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error) {
-	k, err := loadKeys(ctx, c, d.keyring)
+	k, err := d.loadKeys(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.announce(ctx, c, d.keyring, d.log); err != nil {
-		return nil, err
+	if !d.onlyOpens {
+		if err := k.announce(ctx, c, d.keyring, d.log); err != nil {
+			return nil, err
+		}
 	}
 	d.seals.Use(k.signer.SealKeys(d.sealsFor))
 	keyring, err := bridge.NewKeyring(k.token...)

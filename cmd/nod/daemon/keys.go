@@ -57,8 +57,19 @@ type keyFile struct {
 	Former []string `yaml:"former,omitempty"`
 }
 
+// Fingerprint returns the fingerprint of the keys in a config and its key file.
+// It returns CodeNotFound if a key is in neither, and creates none.
+func Fingerprint(ctx context.Context, c config.Config) (string, error) {
+	k, err := loadKeys(ctx, c, nil)
+	if err != nil {
+		return "", err
+	}
+	return k.fingerprint(), nil
+}
+
 // loadKeys returns the keys of the config. Missing keys come from the key file,
-// which loadKeys creates, or from Redis if there can be no such file.
+// which loadKeys creates, or from Redis if there can be no such file. With a
+// nil store, it creates nothing and returns CodeNotFound for missing keys.
 func loadKeys(ctx context.Context, c config.Config, store keyring) (keys, error) {
 	f, why, err := filedKeys(ctx, c, store)
 	if err != nil {
@@ -103,10 +114,12 @@ func filedKeys(ctx context.Context, c config.Config, store keyring) (f keyFile, 
 		return f, nil, nil
 	}
 	f, why = readKeyFile(ctx, c.KeysFile, store)
-	if bridge.ErrorCode(why) == bridge.CodeConflict || bridge.ErrorCode(why) == bridge.CodeInvalid {
+	switch bridge.ErrorCode(why) {
+	case bridge.CodeConflict, bridge.CodeInvalid, bridge.CodeNotFound:
 		return f, nil, why
+	default:
+		return f, why, nil
 	}
-	return f, why, nil
 }
 
 // fill gets keys that are in neither the config nor the key file from Redis.
@@ -137,16 +150,19 @@ func secretKeys(path string, secret config.Secret, filed string) ([][]byte, erro
 	return hexKeys(path, config.NewSecret(filed))
 }
 
-// readKeyFile reads the key file and creates it if it does not exist. An error
-// other than CodeConflict and CodeInvalid means that a key file cannot exist.
+// readKeyFile reads the key file. It creates the file if it does not exist, or
+// returns CodeNotFound if store is nil. An error other than CodeConflict,
+// CodeInvalid and CodeNotFound means that a key file cannot exist.
 func readKeyFile(ctx context.Context, path string, store keyring) (keyFile, error) {
-	var f keyFile
-	if path == "" {
-		return f, bridge.Errorf(bridge.CodeUnavailable, "cannot create a key file without a config file")
-	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Lstat(path)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && store == nil:
+		return keyFile{}, bridge.Errorf(bridge.CodeNotFound, "token_key and receipts.key are not set, and there is no key file")
+	case path == "":
+		return keyFile{}, bridge.Errorf(bridge.CodeUnavailable, "cannot create a key file without a config file")
+	case missing:
 		if err := makeKeyFile(ctx, path, store); err != nil {
-			return f, err
+			return keyFile{}, err
 		}
 	}
 	return parseKeyFile(path)

@@ -30,6 +30,9 @@ func TestKeyFile(t *testing.T) {
 	t.Parallel()
 	ring, load := keyed(t)
 	path := filepath.Join(t.TempDir(), "nod.keys")
+	if _, err := Fingerprint(t.Context(), config.Config{KeysFile: path}); bridge.ErrorCode(err) != bridge.CodeNotFound {
+		t.Errorf("no keys: %v", err)
+	}
 	first, err := load(path)
 	if err != nil || first.inRedis {
 		t.Fatalf("%+v, %v", first, err)
@@ -41,6 +44,9 @@ func TestKeyFile(t *testing.T) {
 	again, err := load(path)
 	if err != nil || again.fingerprint() != first.fingerprint() {
 		t.Errorf("the next start has other keys: %v", err)
+	}
+	if seen, err := Fingerprint(t.Context(), config.Config{KeysFile: path}); err != nil || seen != first.fingerprint() {
+		t.Errorf("nod doctor reads other keys: %v", err)
 	}
 	if _, err := load(filepath.Join(t.TempDir(), "nod.keys")); bridge.ErrorCode(err) != bridge.CodeConflict || !strings.Contains(bridge.PublicError(err).Hint, "copy the file") {
 		t.Errorf("another daemon created its own keys: %v", err)

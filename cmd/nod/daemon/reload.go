@@ -58,7 +58,7 @@ func (d *Daemon) apply(ctx context.Context, c config.Config) error {
 	old.close()
 	deadline, cancel := context.WithTimeout(ctx, reloadPatience)
 	defer cancel()
-	for !Settled(g.engine.Health()) && bridge.Pause(deadline, 50*time.Millisecond) {
+	for !settled(g.engine.Health()) && bridge.Pause(deadline, 50*time.Millisecond) {
 	}
 	old.stop()
 	<-old.done
@@ -104,8 +104,8 @@ func (d *Daemon) Reload(ctx context.Context) (Reloaded, error) {
 	return out, nil
 }
 
-// Settled reports whether every platform is connected or on standby.
-func Settled(health map[string]bridge.Health) bool {
+// settled reports whether every platform is connected or on standby.
+func settled(health map[string]bridge.Health) bool {
 	for _, h := range health {
 		if h.State != bridge.HealthUp && h.State != bridge.HealthStandby {
 			return false

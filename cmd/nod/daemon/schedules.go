@@ -51,14 +51,20 @@ func rotation(r config.Rotation) oncall.Rotation {
 
 // schedules returns the schedules of a config. Its rotations continue the
 // rotations of the previous config, because a person who leaves must not change
-// the turns of others.
+// the turns of others. A daemon that only opens requests stores no turn.
 func (d *Daemon) schedules(ctx context.Context, c config.Config, notes documents.Notes, leases documents.Leases) (*oncall.Schedules, error) {
 	all := Schedules(c, skippedEvents(d.log))
 	for name, o := range c.OnCall {
 		if o.Rotation == nil {
 			continue
 		}
-		r, err := alone(ctx, notes, leases, name, rotation(*o.Rotation))
+		r := rotation(*o.Rotation)
+		var err error
+		if d.onlyOpens {
+			r, _, err = continued(ctx, notes, name, r)
+		} else {
+			r, err = alone(ctx, notes, leases, name, r)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +77,8 @@ func (d *Daemon) schedules(ctx context.Context, c config.Config, notes documents
 // reading a turn.
 const turnLease = 5 * time.Second
 
-// alone continues a rotation under a lease, because another daemon could
-// continue the same turn in a different way.
+// alone continues a rotation and stores the result. It holds a lease, because
+// another daemon could continue the same turn in a different way.
 func alone(ctx context.Context, notes documents.Notes, leases documents.Leases, name string, r oncall.Rotation) (oncall.Rotation, error) {
 	holder := uuid.NewString()
 	for {
@@ -87,7 +93,10 @@ func alone(ctx context.Context, notes documents.Notes, leases documents.Leases, 
 			return r, ctx.Err()
 		}
 	}
-	r, err := continued(ctx, notes, name, r)
+	r, stored, err := continued(ctx, notes, name, r)
+	if err == nil {
+		err = storeTurn(ctx, notes, name, r, stored)
+	}
 	return r, errors.Join(err, leases.Release(ctx, rotationNote(name), holder))
 }
 
@@ -105,22 +114,26 @@ func skippedEvents(log *slog.Logger) func(schedule, event string, err error) {
 // rotationNote is the key of the note with the current turn of a rotation.
 func rotationNote(name string) string { return "rotation:" + name }
 
-// continued returns a rotation that continues the stored one, and stores the
-// result.
-func continued(ctx context.Context, notes documents.Notes, name string, r oncall.Rotation) (oncall.Rotation, error) {
-	key := rotationNote(name)
-	stored, err := notes.Note(ctx, key)
+// continued returns a rotation that continues the stored one, and the note with
+// the stored one.
+func continued(ctx context.Context, notes documents.Notes, name string, r oncall.Rotation) (oncall.Rotation, string, error) {
+	stored, err := notes.Note(ctx, rotationNote(name))
 	if err != nil {
-		return r, err
+		return r, "", err
 	}
 	if r, err = after(stored, r); err != nil {
-		return r, bridge.Wrap(bridge.CodeInternal, err, "rotation %s", name)
+		return r, "", bridge.Wrap(bridge.CodeInternal, err, "rotation %s", name)
 	}
+	return r, stored, nil
+}
+
+// storeTurn stores a rotation unless the note contains it already.
+func storeTurn(ctx context.Context, notes documents.Notes, name string, r oncall.Rotation, note string) error {
 	now, err := json.Marshal(r)
-	if err != nil || string(now) == stored {
-		return r, err
+	if err != nil || string(now) == note {
+		return err
 	}
-	return r, notes.SetNote(ctx, key, string(now), 0)
+	return notes.SetNote(ctx, rotationNote(name), string(now), 0)
 }
 
 // after returns a rotation that continues the rotation in a note. If the note

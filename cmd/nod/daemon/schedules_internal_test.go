@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -121,6 +125,47 @@ func TestTurnOutlivesDaemon(t *testing.T) {
 		}
 		if got, err := r.OnCall(t.Context(), time.Now()); err != nil || len(got) != 1 || got[0].Name != "bo" {
 			t.Errorf("after a daemon that ended before write %s, %v has the turn, %v; want bo", name, got, err)
+		}
+	}
+}
+
+// TestOnlyOpens checks that nod doctor, which only opens a request, changes
+// nothing that the daemons share, whatever its config.
+func TestOnlyOpens(t *testing.T) {
+	t.Parallel()
+	client := redistest.Shared(t).Client(t)
+	c := config.Config{Redis: config.Redis{Prefix: store.DefaultPrefix}}
+	build := func(c config.Config, only bool) error {
+		d, err := New(t.Context(), Options{Config: c, Redis: client, Log: slog.New(slog.DiscardHandler), OnlyOpens: only})
+		if err == nil {
+			err = d.Close()
+		}
+		return err
+	}
+	rotate := func(c *config.Config, people ...string) {
+		c.OnCall = map[string]config.OnCall{"primary": {Rotation: &config.Rotation{People: people, Start: time.Now().Add(-time.Hour), Every: config.Duration(40 * time.Minute)}}}
+	}
+	daemon, without := c, c
+	MemoryKeys()(&daemon)
+	other := daemon
+	rotate(&daemon, "ana", "bo", "cy")
+	if err := build(daemon, false); err != nil {
+		t.Fatal(err)
+	}
+	rotate(&other, "bo", "cy")
+	foreign := c
+	MemoryKeys()(&foreign)
+	without.KeysFile = filepath.Join(t.TempDir(), "nod.keys")
+	before := redistest.Content(t, client)
+	for name, x := range map[string]struct {
+		config config.Config
+		code   bridge.Code
+	}{"other people": {config: other}, "other keys": {config: foreign}, "no keys": {without, bridge.CodeNotFound}} {
+		if err := build(x.config, true); bridge.ErrorCode(err) != x.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(without.KeysFile); err == nil || !maps.Equal(redistest.Content(t, client), before) {
+			t.Errorf("%s: Redis or the key file has changed", name)
 		}
 	}
 }

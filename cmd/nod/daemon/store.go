@@ -41,7 +41,7 @@ func (d *Daemon) open(ctx context.Context, c config.Config) error {
 		d.redis.AddHook(d.observer.Hook())
 		d.keyring = store.NewKeyring(d.redis, c.Redis.Prefix)
 	}
-	k, err := loadKeys(ctx, c, d.keyring)
+	k, err := d.loadKeys(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,15 @@ func (d *Daemon) open(ctx context.Context, c config.Config) error {
 	d.store, err = core.New(ctx, d.db, core.Options{Retention: time.Duration(c.Retention), Log: d.log})
 	d.history = history.New(d.db, d.store, d.log)
 	return err
+}
+
+// loadKeys loads the keys of a config, and creates missing keys unless the
+// daemon only opens requests.
+func (d *Daemon) loadKeys(ctx context.Context, c config.Config) (keys, error) {
+	if d.onlyOpens {
+		return loadKeys(ctx, c, nil)
+	}
+	return loadKeys(ctx, c, d.keyring)
 }
 
 // closeStore stops the background work of the store.

@@ -48,7 +48,9 @@ type Doctor struct {
 	Findings []bridge.Finding // results of the checks
 	Agents   []Coverage       // coverage of the agents on this machine
 
-	hide bridge.Redactor // nil until the config is known
+	hide    bridge.Redactor // nil until the config is known
+	keys    string          // fingerprint of the keys of the config; empty if it has none
+	running []string        // fingerprints of the keys of the running daemons
 }
 
 func (d *Doctor) add(check string, s bridge.FindingStatus, detail, fix string) {
@@ -119,6 +121,10 @@ func (d *Doctor) Examine(ctx context.Context) {
 		d.add("test", bridge.FindingSkipped, "no test question was posted, because another check failed", "fix that, and run nod doctor again")
 	case len(c.Routes[d.Route].To) == 0:
 		d.add("test", bridge.FindingSkipped, "unknown route "+d.Route+", so no test question was posted", "add it under routes, or choose another route with --route")
+	case len(d.running) == 0:
+		d.add("test", bridge.FindingSkipped, "no daemon runs on this Redis, so no test question was posted", "start nod serve, and run nod doctor again")
+	case d.keys == "":
+		d.add("test", bridge.FindingSkipped, "the keys of the running daemons are not here, so no test question was posted", "run nod doctor with the config and the key file of a daemon")
 	default:
 		d.test(ctx, c, client)
 	}

@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
-	"net"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/rooms"
 	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
@@ -23,66 +20,27 @@ const doctorAgent = "nod-doctor"
 
 // Time limits for the steps of the test.
 const (
-	connectPatience  = 12 * time.Second
 	postPatience     = 30 * time.Second
+	closePatience    = 30 * time.Second // after the deadline of the question
 	withdrawPatience = 3 * time.Second
 )
 
-// test sends a question from an agent through Redis and the platforms to a
-// person, and waits for a click. It runs its own daemon.
+// test sends a question from an agent through Redis, the running daemons and
+// the platforms to a person, and waits for a click. It does nothing else with
+// Redis, because its config need not be the config of these daemons.
 func (d *Doctor) test(ctx context.Context, c config.Config, client redis.UniversalClient) {
-	c.Agents = map[string]config.Agent{doctorAgent: {Token: config.NewSecret(config.NewToken())}}
-	c.Webhooks, c.Policy = nil, nil
-	own, err := daemon.New(ctx, daemon.Options{Config: c, Redis: client, Log: slog.New(slog.DiscardHandler)})
+	own, err := daemon.New(ctx, daemon.Options{Config: c, Redis: client, Log: slog.New(slog.DiscardHandler), OnlyOpens: true})
 	if err != nil {
 		d.fail("test.start", err)
 		return
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	d.ask(ctx, own.Engine())
+	if err := own.Close(); err != nil {
 		d.fail("test.start", err)
-		return
-	}
-	// the daemon must outlive an interrupted test, to close its card
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = own.Serve(run, l) // findings report failures
-	}()
-	defer func() { stop(); <-served }()
-	if d.connects(ctx, own, c) {
-		d.ask(ctx, own)
 	}
 }
 
-// connects waits until the platforms receive events, and reports whether all
-// do.
-func (d *Doctor) connects(ctx context.Context, own *daemon.Daemon, c config.Config) bool {
-	ctx, cancel := context.WithTimeout(ctx, connectPatience)
-	defer cancel()
-	for !daemon.Settled(own.Engine().Health()) && bridge.Pause(ctx, 100*time.Millisecond) {
-	}
-	good := true
-	health := own.Engine().Health()
-	for _, name := range slices.Sorted(maps.Keys(health)) {
-		h := health[name]
-		check := "test.connect." + name
-		switch h.State {
-		case bridge.HealthUp:
-			d.add(check, bridge.FindingOK, "clicks can arrive", "")
-		case bridge.HealthStandby:
-			d.add(check, bridge.FindingOK, "the running daemon receives clicks", "")
-		default:
-			good = false
-			d.add(check, bridge.FindingFailed, strings.TrimSuffix(string(h.State)+": "+h.Reason, ": "), "the network may block long-lived connections (WebSocket); see docs/troubleshooting.md")
-		}
-	}
-	return good
-}
-
-func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
-	e := own.Engine()
+func (d *Doctor) ask(ctx context.Context, e *rooms.House) {
 	rec, err := e.Open(ctx, bridge.Agent{Name: doctorAgent}, bridge.Request{Ask: bridge.Ask{
 		Kind: bridge.KindAsk, Prompt: "This is a test from **nod doctor**. Click the button to confirm that it reaches you.", Route: d.Route, Timeout: bridge.Duration(d.Timeout),
 		Questions: []bridge.Question{{ID: "reached", Widget: bridge.WidgetButtons, Options: []bridge.Option{{Value: "yes", Label: "It reaches me"}}}},
@@ -100,42 +58,53 @@ func (d *Doctor) ask(ctx context.Context, own *daemon.Daemon) {
 			rec = got
 		}
 	}
-	if ctx.Err() != nil {
-		d.withdraw(ctx, own, id)
-		return
-	}
-	if !d.posted(rec) {
-		return
-	}
-	fmt.Fprintf(d.Talk, "nod: posted a test question; click its button within %s\n", d.Timeout)
-	end, err := e.Await(ctx, id)
 	switch {
 	case ctx.Err() != nil:
-		d.withdraw(ctx, own, id)
+		d.interrupted(ctx, e, id)
+	case d.posted(rec):
+		fmt.Fprintf(d.Talk, "nod: posted a test question; click its button within %s\n", d.Timeout)
+		d.await(ctx, e, id)
+	default:
+		d.withdraw(ctx, e, id)
+	}
+}
+
+// await waits for the click on the test question.
+func (d *Doctor) await(ctx context.Context, e *rooms.House, id bridge.ID) {
+	clicking, cancel := context.WithTimeout(ctx, d.Timeout+closePatience)
+	defer cancel()
+	end, err := e.Await(clicking, id)
+	switch {
+	case ctx.Err() != nil:
+		d.interrupted(ctx, e, id)
+	case clicking.Err() != nil:
+		d.withdraw(ctx, e, id)
+		d.add("test.press", bridge.FindingFailed, "no daemon closed the test question at its deadline", "check the log of nod serve")
 	case err != nil:
 		d.fail("test.press", err)
 	case end.Response != nil && end.Response.Actor != nil:
 		a := end.Response.Actor
 		d.add("test.press", bridge.FindingOK, fmt.Sprintf("%s clicked on %s, and the caller got the answer after %s", a.Display(), a.Platform, time.Since(end.Response.At).Round(time.Millisecond)), "")
+		if err := e.Delivered(ctx, *end); err != nil {
+			d.fail("test.press", err)
+		}
 	default:
-		d.noClick(ctx, own, *end)
+		d.noClick(ctx, e, *end)
 	}
 }
 
-// withdraw cancels the test question of an interrupted test, and gives the
-// daemon of the test time to close its cards.
-func (d *Doctor) withdraw(ctx context.Context, own *daemon.Daemon, id bridge.ID) {
+func (d *Doctor) interrupted(ctx context.Context, e *rooms.House, id bridge.ID) {
+	d.withdraw(ctx, e, id)
+	d.add("test.press", bridge.FindingSkipped, "interrupted; the test question is cancelled", "")
+}
+
+// withdraw cancels the test question of a test that ends early. The running
+// daemons close its cards.
+func (d *Doctor) withdraw(ctx context.Context, e *rooms.House, id bridge.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawPatience)
 	defer cancel()
-	if _, err := own.Engine().Cancel(ctx, id, "the test was interrupted"); err != nil {
+	if _, err := e.Cancel(ctx, id, "the test ended early"); err != nil {
 		d.fail("test.press", err)
-		return
-	}
-	d.add("test.press", bridge.FindingSkipped, "interrupted; the test question is cancelled", "")
-	for bridge.Pause(ctx, 50*time.Millisecond) {
-		if s, err := own.Store().Stats(ctx); err == nil && s.Jobs == 0 {
-			return
-		}
 	}
 }
 
@@ -150,7 +119,7 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 			d.add(check, bridge.FindingSkipped, "someone clicked on another card first", "")
 			some = true
 		case rec.Messages[n].Message == "":
-			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the platform may be slow or limit the bot; check the log of nod serve")
+			d.add(check, bridge.FindingFailed, "not posted within "+postPatience.String(), "the platform may be slow or limit the bot, or the daemon has just ended; check the log of nod serve")
 		default:
 			some = true
 			d.add(check, bridge.FindingOK, to.Channel, "")
@@ -161,8 +130,8 @@ func (d *Doctor) posted(rec bridge.Record) bool {
 
 // noClick adds the reason why no click counted: nod rejected it, or none
 // arrived.
-func (d *Doctor) noClick(ctx context.Context, own *daemon.Daemon, rec bridge.Record) {
-	entries, _, err := own.Engine().Audit.Newest(ctx, "", 1000)
+func (d *Doctor) noClick(ctx context.Context, e *rooms.House, rec bridge.Record) {
+	entries, _, err := e.Audit.Newest(ctx, "", 1000)
 	if err == nil {
 		for _, a := range entries {
 			var r bridge.Refusal

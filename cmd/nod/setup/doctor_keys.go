@@ -2,16 +2,13 @@ package setup
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/nodbridge/nod/bridge"
 	store "github.com/nodbridge/nod/broker/redis"
+	"github.com/nodbridge/nod/cmd/nod/daemon"
 	"github.com/nodbridge/nod/config"
 )
 
@@ -19,39 +16,38 @@ import (
 // running daemons have the same keys, and whether Redis requires a password.
 func (d *Doctor) examineKeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	const fix = "set token_key and receipts.key from env or file, with the same values for all daemons; nod init writes them"
-	where := "in the config"
-	if !c.TokenKey.Set() || !c.Receipts.Key.Set() {
-		where = "in " + c.KeysFile
-		_, err := os.Stat(c.KeysFile)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			d.add("keys", bridge.FindingWarning, "no keys yet: the daemon creates "+c.KeysFile+"; if it cannot, it keeps the keys in Redis, where they protect nothing", fix)
-			where = ""
-		case err != nil:
-			d.add("keys", bridge.FindingFailed, "keys_file: "+err.Error(), "make the file readable by the user that runs nod")
-			where = ""
-		}
-	}
-	if where != "" {
-		d.add("keys", bridge.FindingOK, where+", not in Redis", "")
+	var err error
+	switch d.keys, err = daemon.Fingerprint(ctx, c); {
+	case bridge.ErrorCode(err) == bridge.CodeNotFound:
+		d.add("keys", bridge.FindingWarning, "no keys yet: the daemon creates "+c.KeysFile+"; if it cannot, it keeps the keys in Redis, where they protect nothing", fix)
+	case err != nil:
+		d.fail("keys", err)
+	case c.TokenKey.Set() && c.Receipts.Key.Set():
+		d.add("keys", bridge.FindingOK, "in the config, not in Redis", "")
+	default:
+		d.add("keys", bridge.FindingOK, "in "+c.KeysFile+", not in Redis", "")
 	}
 	d.examineDaemonKeys(ctx, c, client)
 	d.examinePassword(ctx, client)
 }
 
-// examineDaemonKeys compares the fingerprints that daemons announce.
+// examineDaemonKeys compares the fingerprints that daemons announce, and the
+// fingerprint of the keys of the config.
 func (d *Doctor) examineDaemonKeys(ctx context.Context, c config.Config, client redis.UniversalClient) {
 	all, err := store.Announced(ctx, client, c.Redis.Prefix)
-	if err != nil || len(all) == 0 {
+	if d.running = all; err != nil || len(all) == 0 {
 		return // redis.reach reports the error, or no daemon is running
 	}
-	slices.Sort(all)
-	if len(all) > 1 {
+	switch {
+	case len(all) > 1:
 		d.add("keys.daemons", bridge.FindingFailed, "the running daemons sign with different keys: "+strings.Join(all, ", "),
 			"give all daemons the same token_key and receipts.key, or the same key file, and restart them")
-		return
+	case d.keys != "" && d.keys != all[0]:
+		d.add("keys.daemons", bridge.FindingFailed, "the running daemons sign with other keys ("+all[0]+") than those of this config ("+d.keys+")",
+			"run nod doctor with the config and the variables of the running daemons")
+	default:
+		d.add("keys.daemons", bridge.FindingOK, "all running daemons sign with the same keys", "")
 	}
-	d.add("keys.daemons", bridge.FindingOK, "all running daemons sign with the same keys", "")
 }
 
 // examinePassword checks whether Redis accepts commands without a password.

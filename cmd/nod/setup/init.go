@@ -229,8 +229,8 @@ func (s *Init) finish() error {
 	if s.Path != config.Installed() {
 		with = " --config " + render.ShellQuote(s.Path)
 	}
-	s.say("  nod doctor%s    # checks everything, also the IDs of accounts, and sends you a test question", with)
 	s.say("  nod serve%s    # with --dev, it needs no Redis server and keeps nothing", with)
+	s.say("  nod doctor%s    # checks everything, also the IDs of accounts, and sends you a test question", with)
 	switch {
 	case s.EnvFile != "":
 		if s.Agent != "" {

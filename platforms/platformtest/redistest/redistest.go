@@ -228,3 +228,19 @@ func claimBlock() bool {
 	}
 	return false
 }
+
+// Content returns the value of each key in a form that changes with the value.
+func Content(t testing.TB, c redis.UniversalClient) map[string]string {
+	t.Helper()
+	keys, err := c.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, key := range keys {
+		if out[key], err = c.Dump(t.Context(), key).Result(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
