@@ -328,26 +328,33 @@ func TestReleaseDespiteUnreadable(t *testing.T) {
 	}
 }
 
-// TestJoinUnderRule checks that a request joins a pending duplicate only if people decide
-// about it, and that another answer has its own entry in the audit log.
+// TestJoinUnderRule checks that a request joins a pending duplicate only if the same
+// people decide about it in the same way, and that another answer has its own entry in
+// the audit log.
 func TestJoinUnderRule(t *testing.T) {
 	t.Parallel()
-	ruled := func(e bridge.Effect) func(*world) {
-		return func(w *world) { w.rule = func(bridge.Act) bridge.Ruling { return bridge.Ruling{Effect: e} } }
+	ruled := func(v bridge.Ruling) func(*world, *bridge.Request) {
+		return func(w *world, _ *bridge.Request) { w.rule = func(bridge.Act) bridge.Ruling { return v } }
 	}
 	for name, c := range map[string]struct {
-		change func(*world)
+		change func(*world, *bridge.Request)
 		want   bridge.State
+		joins  bool
 	}{
-		"unchanged": {func(*world) {}, bridge.StatePending},
-		"denied":    {ruled(bridge.EffectDeny), bridge.StateDenied},
-		"allowed":   {ruled(bridge.EffectAllow), bridge.StateApproved},
-		"stopped": {func(w *world) {
+		"unchanged": {func(*world, *bridge.Request) {}, bridge.StatePending, true},
+		"denied":    {ruled(bridge.Ruling{Effect: bridge.EffectDeny}), bridge.StateDenied, false},
+		"allowed":   {ruled(bridge.Ruling{Effect: bridge.EffectAllow}), bridge.StateApproved, false},
+		"stopped": {func(w *world, _ *bridge.Request) {
 			stop := bridge.Stop{Agent: "ci", Session: "s", By: person("bo"), At: time.Now()}
 			if _, err := session.NewStops(w.store.Documents()).Put(w.t.Context(), stop); err != nil {
 				w.t.Error(err)
 			}
-		}, bridge.StateDenied},
+		}, bridge.StateDenied, false},
+		"for a responder":     {func(_ *world, r *bridge.Request) { r.Requester = "bo" }, bridge.StatePending, false},
+		"on another route":    {func(_ *world, r *bridge.Request) { r.Route = "both" }, bridge.StatePending, false},
+		"with a quorum":       {ruled(bridge.Ruling{Effect: bridge.EffectAsk, Rule: "r", Quorum: 2}), bridge.StatePending, false},
+		"on a route of rules": {ruled(bridge.Ruling{Effect: bridge.EffectAsk, Rule: "r", Routes: []string{"prod"}}), bridge.StatePending, false},
+		"with a passkey":      {ruled(bridge.Ruling{Effect: bridge.EffectAsk, Rule: "r", StepUp: bridge.AssurancePasskey}), bridge.StatePending, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -355,9 +362,9 @@ func TestJoinUnderRule(t *testing.T) {
 			r := run("ls")
 			r.Join = true
 			first := w.open(agentCI, r).Interaction.ID
-			c.change(w)
+			c.change(w, &r)
 			second := w.open(agentCI, r)
-			if second.State != c.want || (second.Interaction.ID == first) != (c.want == bridge.StatePending) {
+			if second.State != c.want || (second.Interaction.ID == first) != c.joins {
 				t.Fatalf("the duplicate is %s, %s", second.Interaction.ID, second.State)
 			}
 			if len(w.audited(bridge.AuditDecision)) == 0 && c.want != bridge.StatePending {

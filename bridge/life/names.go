@@ -48,10 +48,19 @@ func (o *Opening) Keys() []broker.Key {
 	return out
 }
 
+// duplicateKey returns the key of the document that names a pending duplicate: the
+// same request of the same session, which the same people decide under the same
+// rules. The requester may deny but not approve, so another requester is another
+// request.
 func (o *Opening) duplicateKey() broker.Key {
 	i := &o.Interaction
-	sum := sha256.Sum256([]byte(data(i.Approval) + i.Digest))
-	return duplicates.Key(Owner(i.Agent, i.Session) + "\x00" + i.Route + "\x00" + hex.EncodeToString(sum[:]))
+	sum := sha256.Sum256([]byte(data(struct {
+		Route, Digest, Requester string
+		Approval                 *bridge.Approval
+		Placement                bridge.Placement
+		Governance               bridge.Governance
+	}{i.Route, i.Digest, i.Requester, i.Approval, i.Placement, i.Governance})))
+	return duplicates.Key(Owner(i.Agent, i.Session) + "\x00" + hex.EncodeToString(sum[:]))
 }
 
 // Found records the documents under Keys. It returns the IDs of the interactions
