@@ -22,14 +22,14 @@ type Presence struct{ db documents.DB }
 // NewPresence returns the front ends in a database.
 func NewPresence(db documents.DB) Presence { return Presence{db} }
 
-func presenceIndexes(session string) (all, able string) {
-	return "clients:" + session, "able:" + session
-}
+func clientsIndex(session string) string { return "clients:" + session }
+
+func ableIndex(session string) string { return "able:" + session }
 
 // Join records for PresenceTTL that a front end is connected, and whether it can
 // answer.
 func (p Presence) Join(ctx context.Context, session, client string, enabled bool) error {
-	all, able := presenceIndexes(session)
+	all, able := clientsIndex(session), ableIndex(session)
 	now := p.db.Now()
 	c := broker.Change{Urgent: true}
 	for _, index := range []string{all, able} {
@@ -57,40 +57,36 @@ func (p Presence) Join(ctx context.Context, session, client string, enabled bool
 
 // Leave removes a front end.
 func (p Presence) Leave(ctx context.Context, session, client string) error {
-	all, able := presenceIndexes(session)
-	_, err := p.db.Do(ctx, broker.Change{Unset: []broker.Member{{Index: all, Name: client}, {Index: able, Name: client}}, Urgent: true})
+	gone := []broker.Member{{Index: clientsIndex(session), Name: client}, {Index: ableIndex(session), Name: client}}
+	_, err := p.db.Do(ctx, broker.Change{Unset: gone, Urgent: true})
 	return documents.Public(err)
 }
 
 // Present returns the number of connected front ends, and of those that can answer.
 func (p Presence) Present(ctx context.Context, session string) (clients, enabled int, err error) {
-	where := []string{session}
-	if session != "" {
-		where = append(where, "") // the front ends of the empty session see every session
+	if clients, err = p.count(ctx, session, clientsIndex); err != nil {
+		return 0, 0, err
 	}
-	now := p.db.Now()
-	for _, s := range where {
-		all, able := presenceIndexes(s)
-		n, err := p.count(ctx, all, now)
-		if err != nil {
-			return 0, 0, err
-		}
-		m, err := p.count(ctx, able, now)
-		if err != nil {
-			return 0, 0, err
-		}
-		clients, enabled = clients+n, enabled+m
-	}
-	return clients, enabled, nil
+	enabled, err = p.count(ctx, session, ableIndex)
+	return clients, enabled, err
 }
 
-func (p Presence) count(ctx context.Context, index string, now time.Time) (int, error) {
-	n, err := p.db.Count(ctx, index, now)
-	return n, documents.Public(err)
-}
-
-// answers reports whether a front end of a session, or of every session, can answer.
+// answers reports whether a front end can answer requests of a session.
 func (p Presence) answers(ctx context.Context, session string) (bool, error) {
-	_, enabled, err := p.Present(ctx, session)
+	enabled, err := p.count(ctx, session, ableIndex)
 	return enabled > 0, err
+}
+
+// count returns the number of connected front ends in an index of a session, and in
+// that of the empty session, whose front ends see every session.
+func (p Presence) count(ctx context.Context, session string, index func(session string) string) (int, error) {
+	now, sum := p.db.Now(), 0
+	for _, s := range slices.Compact([]string{session, ""}) {
+		n, err := p.db.Count(ctx, index(s), now)
+		if err != nil {
+			return 0, documents.Public(err)
+		}
+		sum += n
+	}
+	return sum, nil
 }
