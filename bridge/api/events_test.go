@@ -73,7 +73,7 @@ func TestForgedRecordInHistory(t *testing.T) {
 	s := newServerReading(t, func(r api.Reader) api.Reader { store, _ = r.(*stored.Store); return r })
 	rec, err := client.New(s.URL, "agent", nil).Open(t.Context(), bridge.Request{Ask: bridge.Ask{Prompt: "?", Session: "s"}}, "")
 	if err == nil {
-		_, err = store.Mark(t.Context(), rec.Interaction.ID, life.Mark{Posted: &life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}}})
+		_, err = store.Mark(t.Context(), rec.Interaction.ID, life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -180,7 +180,7 @@ func (s *storm) amend(ctx context.Context, caller int, a asked) {
 		m.Void = []string{rec.Votes[0].Actor.Voter()}
 	}
 	s.once(ctx, caller, callInput{amend: &m, id: a.id, family: a.family}, func(ctx context.Context, b *stored.Store) (string, bridge.Record, error) {
-		rec, err := b.Mark(ctx, a.id, life.Mark{Amended: &m})
+		rec, err := b.Mark(ctx, a.id, m)
 		if bridge.ErrorCode(err) == bridge.CodeConflict {
 			return refused, rec, nil
 		}

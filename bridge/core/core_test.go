@@ -44,7 +44,7 @@ func mark(t *testing.T, s core.Port, id bridge.ID, m life.Mark) bridge.Record {
 func posted(t *testing.T, s core.Port, r bridge.Record, destination int) bridge.Record {
 	t.Helper()
 	ref := bridge.MessageRef{Channel: "C", Message: "m" + string(rune('0'+destination))}
-	return mark(t, s, r.Interaction.ID, life.Mark{Posted: &life.Posted{Destination: destination, Ref: ref, Revision: r.Revision}})
+	return mark(t, s, r.Interaction.ID, life.Posted{Destination: destination, Ref: ref, Revision: r.Revision})
 }
 
 // claimAll claims n jobs.

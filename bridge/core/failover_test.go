@@ -74,7 +74,7 @@ func TestEventsAreConfirmed(t *testing.T) {
 	}{
 		"a decision": {func(id bridge.ID) { approve(t, s, id) }, true},
 		"a vote":     {func(id bridge.ID) { vote(t, s, ballot(id, "ana", bridge.StateApproved), core.BallotCounted) }, true},
-		"a deferral": {func(id bridge.ID) { mark(t, s, id, life.Mark{Queued: time.Hour}) }, true},
+		"a deferral": {func(id bridge.ID) { mark(t, s, id, life.Deferred{Hold: time.Hour}) }, true},
 		"a stop": {func(id bridge.ID) {
 			must[bridge.Stop](t)(session.NewStops(s.Documents()).Put(t.Context(), bridge.Stop{Agent: "ci", Session: string(id)}))
 		}, true},

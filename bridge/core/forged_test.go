@@ -39,7 +39,7 @@ func TestForgedDuringChange(t *testing.T) {
 		},
 		"an amendment": func(t *testing.T, s *spoiled, r bridge.Record) {
 			t.Helper()
-			m := life.Mark{Amended: &life.Amendment{Interaction: r.Interaction}}
+			m := life.Amendment{Interaction: r.Interaction}
 			if _, err := s.Mark(t.Context(), r.Interaction.ID, m); bridge.ErrorCode(err) != bridge.CodeForbidden {
 				t.Error(err)
 			}

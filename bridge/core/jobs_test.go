@@ -126,7 +126,7 @@ func TestParts(t *testing.T) {
 		s := daemon("one")
 		id := open(t, s, nil).Interaction.ID
 		part := func(content string, n int, message string) bridge.Code {
-			_, err := s.Mark(t.Context(), id, life.Mark{Part: &life.Part{Destination: 1, Content: content, N: n, Ref: bridge.MessageRef{Channel: "C", Message: message}}})
+			_, err := s.Mark(t.Context(), id, life.Part{Destination: 1, Content: content, N: n, Ref: bridge.MessageRef{Channel: "C", Message: message}})
 			return bridge.ErrorCode(err)
 		}
 		for n, step := range []struct {
@@ -143,7 +143,7 @@ func TestParts(t *testing.T) {
 				t.Errorf("step %d: %q, want %q", n, got, step.want)
 			}
 		}
-		rec := mark(t, s, id, life.Mark{Shown: &life.Shown{Destination: 1, Content: "bb"}})
+		rec := mark(t, s, id, life.Shown{Destination: 1, Content: "bb"})
 		want := map[int]bridge.SentParts{1: {Content: "bb", Parts: []bridge.MessageRef{{Channel: "C", Message: "4"}}}}
 		if d := cmp.Diff(want, rec.SentParts); d != "" {
 			t.Errorf("parts (-want +got): %s", d)
@@ -165,27 +165,29 @@ func TestDeleted(t *testing.T) {
 		work(t, s)
 		post := func(ref bridge.MessageRef) {
 			t.Helper()
-			mark(t, s, id, life.Mark{Posted: &life.Posted{Ref: ref, Revision: 1, Content: "aa", Look: time.Hour}})
+			mark(t, s, id, life.Posted{Ref: ref, Revision: 1, Content: "aa", Look: time.Hour})
 		}
 		post(ref)
 		if got := work(t, s); len(got) > 0 {
 			t.Errorf("after the post, %v is due", got)
 		}
-		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: other, Again: true}}); r.Messages[0] != ref || len(work(t, s)) > 0 {
+		if r := mark(t, s, id, life.Deleted{Ref: other, Again: true}); r.Messages[0] != ref || len(work(t, s)) > 0 {
 			t.Errorf("after another message was deleted: %+v", r.Messages)
 		}
-		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: ref, Again: true}}); len(r.Messages) > 0 || r.Shown[0] != "" {
+		if r := mark(t, s, id, life.Deleted{Ref: ref, Again: true}); len(r.Messages) > 0 || r.Shown[0] != "" {
 			t.Errorf("after it was deleted: %+v, shown %v", r.Messages, r.Shown)
 		}
 		if got := work(t, s); got[life.JobPost] != 1 {
 			t.Errorf("after it was deleted, %v is due", got)
 		}
 		post(other)
-		if r := mark(t, s, id, life.Mark{Deleted: &life.Deleted{Ref: other}}); len(r.Messages) > 0 || len(work(t, s)) > 0 {
-			t.Errorf("after the second one was deleted: %+v", r.Messages)
+		twice := life.Deleted{Failed: life.Failed{Reason: "deleted twice"}, Ref: ref}
+		if r := mark(t, s, id, twice); r.Messages[0] != other || r.Failures[0] != "" {
+			t.Errorf("after the first one was reported again: %+v, %v", r.Messages, r.Failures)
 		}
-		if r := mark(t, s, id, life.Mark{Failed: &life.Failed{Reason: "deleted twice"}}); r.Failures[0] != "deleted twice" {
-			t.Errorf("after it was given up: %v", r.Failures)
+		twice.Ref = other
+		if r := mark(t, s, id, twice); len(r.Messages) > 0 || len(work(t, s)) > 0 || r.Failures[0] != "deleted twice" {
+			t.Errorf("after the second one was deleted: %+v, %v", r.Messages, r.Failures)
 		}
 	})
 }
@@ -197,7 +199,7 @@ func TestLook(t *testing.T) {
 		s := daemon("n")
 		r := open(t, s, func(i *bridge.Interaction) { i.Deadline = i.Created.Add(3 * time.Hour) })
 		work(t, s)
-		mark(t, s, r.Interaction.ID, life.Mark{Posted: &life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}, Revision: 1, Look: time.Hour}})
+		mark(t, s, r.Interaction.ID, life.Posted{Ref: bridge.MessageRef{Channel: "C", Message: "1"}, Revision: 1, Look: time.Hour})
 		pass(t, time.Hour-time.Second)
 		if got := work(t, s); len(got) > 0 {
 			t.Errorf("before its time: %v", got)
@@ -218,7 +220,7 @@ func TestRefresh(t *testing.T) {
 		posted(t, s, r, 0)
 		work(t, s)
 		for _, d := range []time.Duration{time.Hour, 0, time.Hour} {
-			mark(t, s, r.Interaction.ID, life.Mark{Refresh: &d})
+			mark(t, s, r.Interaction.ID, life.Refresh{Delay: d})
 			if got := must[bridge.Stats](t)(s.Stats(t.Context())); got.Jobs != 1 {
 				t.Errorf("%d jobs", got.Jobs)
 			}

@@ -126,7 +126,7 @@ func malformedCard(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 		i.Deadline = i.Created.Add(time.Millisecond)
 	}), open(t, s, withCard)
 	for _, r := range []bridge.Record{clicked, expires, shown} {
-		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}})) // stores the card
+		must[bridge.Record](t)(s.Mark(t.Context(), r.Interaction.ID, life.Late{Delay: time.Hour})) // stores the card
 		spoil(t, c, "card:"+string(r.Interaction.ID)+"/0", raw)
 	}
 	if rec, won, err := s.Resolve(t.Context(), yes(clicked.Interaction.ID, "U")); err != nil || !won || rec.State != bridge.StateApproved {
@@ -136,7 +136,7 @@ func malformedCard(t *testing.T, c *rdb.Client, s *stored.Store, raw string) {
 		over, _, err := s.Expire(t.Context(), 64)
 		return err == nil && len(over) == 1 && over[0].ID == expires.Interaction.ID
 	})
-	must[bridge.Record](t)(s.Mark(t.Context(), shown.Interaction.ID, life.Mark{Late: &life.Late{Delay: time.Hour}}))
+	must[bridge.Record](t)(s.Mark(t.Context(), shown.Interaction.ID, life.Late{Delay: time.Hour}))
 	if rec := must[bridge.Record](t)(s.Load(t.Context(), shown.Interaction.ID)); rec.Late[0].IsZero() {
 		t.Error("the card is not replaced")
 	}

@@ -15,7 +15,7 @@ func (in *interactions) Mark(ctx context.Context, id bridge.ID, m life.Mark) (br
 	}
 	switch verdict {
 	case life.Forged:
-		if m.Amended != nil { // a person may be told that it was stored
+		if _, is := m.(life.Amendment); is { // a person may be told that it was stored
 			return *r, r.Trusted()
 		}
 	case life.Changed:

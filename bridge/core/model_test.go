@@ -143,7 +143,7 @@ func (f family) step(in callInput) (family, string) {
 		v := t.Vote(*in.vote)
 		return f.with(t), string(v)
 	case in.amend != nil:
-		if t.Amend(*in.amend) == life.Done {
+		if t.Mark(*in.amend) == life.Done {
 			return f.with(t), resultDone
 		}
 		return f, refused

@@ -127,14 +127,14 @@ func TestUndeliverable(t *testing.T) {
 		s := daemon("n")
 		elsewhere, id := open(t, s, nil).Interaction.ID, open(t, s, nil).Interaction.ID
 		for n := range 2 {
-			if got := mark(t, s, elsewhere, life.Mark{Failed: &life.Failed{Destination: n, Reason: "gone", Later: true}}); got.State != bridge.StatePending {
+			if got := mark(t, s, elsewhere, life.Failed{Destination: n, Reason: "gone", Later: true}); got.State != bridge.StatePending {
 				t.Fatalf("with a later destination it is %s", got.State)
 			}
 		}
-		if got := mark(t, s, id, life.Mark{Failed: &life.Failed{Destination: 0, Reason: "gone"}}); got.State != bridge.StatePending {
+		if got := mark(t, s, id, life.Failed{Destination: 0, Reason: "gone"}); got.State != bridge.StatePending {
 			t.Fatalf("with another destination it is %s", got.State)
 		}
-		got := mark(t, s, id, life.Mark{Failed: &life.Failed{Destination: 1, Reason: "token revoked"}})
+		got := mark(t, s, id, life.Failed{Destination: 1, Reason: "token revoked"})
 		if got.State != bridge.StateUndeliverable || got.Response.Reason != "token revoked" {
 			t.Fatalf("%s %+v", got.State, got.Response)
 		}

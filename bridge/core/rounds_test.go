@@ -115,14 +115,14 @@ func TestDeferred(t *testing.T) {
 	each(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		id := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
-		if q := mark(t, s, id, life.Mark{Queued: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
+		if q := mark(t, s, id, life.Deferred{Hold: time.Hour}); q.Queued.IsZero() || q.State != bridge.StatePending || !q.Over() {
 			t.Fatalf("%+v", q)
 		}
 		if got := must[*bridge.Record](t)(core.Await(t.Context(), s, id)); got.State != bridge.StatePending {
 			t.Errorf("a waiter saw %s", got.State)
 		}
 		approve(t, s, id)
-		if _, err := s.Mark(t.Context(), id, life.Mark{Queued: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if _, err := s.Mark(t.Context(), id, life.Deferred{Hold: time.Hour}); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("deferred after its end: %v", err)
 		}
 	})

@@ -113,7 +113,7 @@ func TestUnreachable(t *testing.T) {
 		"settle":  func(u use) error { return err2(u.Resolve(u.ctx, yes(u.r.Interaction.ID, "U1"))) },
 		"vote":    func(u use) error { return err2(u.Vote(u.ctx, ballot(u.r.Interaction.ID, "ana", bridge.StateApproved))) },
 		"mark": func(u use) error {
-			return err1(u.Mark(u.ctx, u.r.Interaction.ID, life.Mark{Refresh: new(time.Duration)}))
+			return err1(u.Mark(u.ctx, u.r.Interaction.ID, life.Refresh{}))
 		},
 		"abandon": func(u use) error { return err1(u.Abandon(u.ctx, u.r.Interaction.ID, "", false, cancelled)) },
 		"sending": func(u use) error {

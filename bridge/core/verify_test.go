@@ -44,7 +44,7 @@ func TestLostDecision(t *testing.T) {
 		"nothing else": func(*testing.T, *stored.Store, bridge.ID) {},
 		"others changed it since": func(t *testing.T, s *stored.Store, id bridge.ID) {
 			for range 3 {
-				mark(t, s, id, life.Mark{Refresh: new(time.Duration)})
+				mark(t, s, id, life.Refresh{})
 			}
 		},
 	} {
@@ -80,9 +80,9 @@ func TestLostVotes(t *testing.T) {
 	vote(t, b, ballot(id, "ben", bridge.StateApproved), core.BallotCounted)
 	r.takesOver()
 	vote(t, b, ballot(id, "ben", bridge.StateApproved), core.BallotCounted) // the check of the other daemon comes first
-	mark(t, b, id, life.Mark{Refresh: new(time.Duration)})
+	mark(t, b, id, life.Refresh{})
 	vote(t, a, ballot(other.Interaction.ID, "ana", bridge.StateApproved), core.BallotCounted)
-	mark(t, b, other.Interaction.ID, life.Mark{Amended: &life.Amendment{Interaction: other.Interaction, Void: []string{"ana"}}})
+	mark(t, b, other.Interaction.ID, life.Amendment{Interaction: other.Interaction, Void: []string{"ana"}})
 	await.Until(t, "both votes count", func() bool { return len(must[bridge.Record](t)(a.Load(t.Context(), id)).Votes) == 2 })
 	if got := must[bridge.Record](t)(a.Load(t.Context(), other.Interaction.ID)); len(got.Votes) != 0 {
 		t.Errorf("the vote that was taken back: %+v", got.Votes)

@@ -102,7 +102,7 @@ func TestAmendmentLeavesStep(t *testing.T) {
 			i.Steps = []bridge.Step{{After: bridge.Duration(time.Hour), Remind: true}}
 		})
 		amend := func(expect int, then *life.NextStep) bridge.Record {
-			return mark(t, s, rec.Interaction.ID, life.Mark{Amended: &life.Amendment{Expect: expect, Interaction: rec.Interaction, Then: then}})
+			return mark(t, s, rec.Interaction.ID, life.Amendment{Expect: expect, Interaction: rec.Interaction, Then: then})
 		}
 		due := func() int { return work(t, s)[life.JobStep] }
 		if got := amend(0, nil); got.Step != 0 || due() != 0 {
@@ -137,7 +137,7 @@ func TestAmendment(t *testing.T) {
 			Nonce: "n", Interaction: next, Wider: true, Then: &life.NextStep{Index: 1, In: time.Minute},
 			Reminders: []bridge.Reminder{{Destination: 1, Users: []string{"U2"}, Text: "Still pending."}}, Void: []string{"ana"},
 		}
-		got := mark(t, s, id, life.Mark{Amended: &a})
+		got := mark(t, s, id, a)
 		if len(got.Interaction.Destinations) != 3 || got.Interaction.Terms != 1 || got.Amended != 1 || got.Step != 1 || len(got.Votes) != 0 {
 			t.Errorf("it is %+v", got)
 		}
@@ -146,12 +146,12 @@ func TestAmendment(t *testing.T) {
 		}
 		again := a
 		again.Nonce = "other"
-		if _, err := s.Mark(t.Context(), id, life.Mark{Amended: &again}); bridge.ErrorCode(err) != bridge.CodeConflict {
+		if _, err := s.Mark(t.Context(), id, again); bridge.ErrorCode(err) != bridge.CodeConflict {
 			t.Errorf("an amendment of an older state: %v", err)
 		}
 		again.Expect = 1
-		mark(t, s, id, life.Mark{Amended: &again})
-		if got := mark(t, s, id, life.Mark{Amended: &a}); got.Amended != 2 || len(got.Reminders) != 2 {
+		mark(t, s, id, again)
+		if got := mark(t, s, id, a); got.Amended != 2 || len(got.Reminders) != 2 {
 			t.Errorf("after a repeat, it is %+v", got)
 		}
 		checkedUnder := 0
@@ -172,14 +172,14 @@ func TestLate(t *testing.T) {
 	bubble(t, func(t *testing.T, daemon opener) {
 		s := daemon("n")
 		r := open(t, s, nil)
-		r = mark(t, s, r.Interaction.ID, life.Mark{Late: &life.Late{Destination: 1, Delay: time.Minute}})
+		r = mark(t, s, r.Interaction.ID, life.Late{Destination: 1, Delay: time.Minute})
 		if r.Late[1].IsZero() || !r.Late[0].IsZero() {
 			t.Errorf("late: %v", r.Late)
 		}
 		if r = posted(t, s, r, 1); r.Late[1].IsZero() {
 			t.Error("not late after it was posted without its request")
 		}
-		if r = mark(t, s, r.Interaction.ID, life.Mark{Shown: &life.Shown{Destination: 1, Content: "c"}}); len(r.Late) > 0 {
+		if r = mark(t, s, r.Interaction.ID, life.Shown{Destination: 1, Content: "c"}); len(r.Late) > 0 {
 			t.Errorf("late after it shows its request: %v", r.Late)
 		}
 	})

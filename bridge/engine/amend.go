@@ -18,7 +18,7 @@ const nonceLen = 10
 // Amend stores an amendment.
 func Amend(ctx context.Context, records core.Interactions, r bridge.Record, a life.Amendment) error {
 	a.Nonce = rand.Text()[:nonceLen]
-	_, err := records.Mark(ctx, r.Interaction.ID, life.Mark{Amended: &a})
+	_, err := records.Mark(ctx, r.Interaction.ID, a)
 	return err
 }
 

@@ -139,9 +139,9 @@ func (c *cards) head(ctx context.Context, r bridge.Record) (bridge.Record, error
 // already posted, so mark retries for as long as the job lasts.
 func (c *cards) mark(ctx context.Context, r bridge.Record, destination int, ref bridge.MessageRef, shown string) error {
 	for {
-		_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Posted: &life.Posted{
+		_, err := c.records.Mark(ctx, r.Interaction.ID, life.Posted{
 			Destination: destination, Ref: ref, Revision: r.Revision, Content: shown, Look: lookAfter(r.Interaction),
-		}})
+		})
 		if bridge.ErrorCode(err) != bridge.CodeUnavailable || !bridge.Pause(ctx, firstBackoff) {
 			return err
 		}
@@ -160,7 +160,7 @@ func (c *cards) parts(v bridge.View) *bridge.Parts {
 	return bridge.NewParts(sent, func(ctx context.Context, all []bridge.MessageRef) error {
 		p := life.Part{Destination: d, Content: content, N: len(all) - 1, Ref: all[len(all)-1]}
 		for {
-			_, err := c.records.Mark(ctx, id, life.Mark{Part: &p})
+			_, err := c.records.Mark(ctx, id, p)
 			if bridge.ErrorCode(err) == bridge.CodeConflict {
 				return bridge.Wrap(bridge.CodeUnavailable, err, "another daemon is sending the full text")
 			}
@@ -179,7 +179,7 @@ func (c *cards) markShown(ctx context.Context, v bridge.View) error {
 		return nil
 	}
 	s := life.Shown{Destination: v.Destination, Content: r.Interaction.Content}
-	_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Shown: &s})
+	_, err := c.records.Mark(ctx, r.Interaction.ID, s)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
 	}
@@ -262,6 +262,6 @@ func (c *cards) redrawn(ctx context.Context, v bridge.View) error {
 
 // drawAgain requests an update of the message that shows a record.
 func (c *cards) drawAgain(ctx context.Context, r bridge.Record, destination int) error {
-	_, err := c.records.Mark(ctx, r.Interaction.ID, life.Mark{Redraw: &destination})
+	_, err := c.records.Mark(ctx, r.Interaction.ID, life.Redraw{Destination: destination})
 	return err
 }

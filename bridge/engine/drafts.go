@@ -72,7 +72,7 @@ func (ds Drafts) ChangeDraft(
 		all.Changes++
 		d.Change = all.Changes
 		all.Of[account(actor)], all.Shown[destination], doc.Keep = d, account(actor), draftKeep
-		return broker.Change{}, nil
+		return broker.Change{Urgent: true}, nil // otherwise, no question with several fields could be answered
 	})
 	if errors.Is(err, errUnchanged) {
 		err = nil

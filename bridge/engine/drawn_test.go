@@ -51,7 +51,7 @@ func TestDraftStaysOnCard(t *testing.T) {
 			return w.engine.Drawn(t.Context(), second, errors.New("too busy"))
 		},
 		"a job draws it": func(w *world, _, second bridge.View) error {
-			_, err := w.store.Mark(t.Context(), second.Record.Interaction.ID, life.Mark{Redraw: &second.Destination})
+			_, err := w.store.Mark(t.Context(), second.Record.Interaction.ID, life.Redraw{Destination: second.Destination})
 			return err
 		},
 		"an older update comes last": func(w *world, first, _ bridge.View) error {

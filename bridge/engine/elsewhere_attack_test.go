@@ -55,7 +55,7 @@ type redraws struct {
 }
 
 func (r *redraws) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
-	if m.Redraw != nil {
+	if _, is := m.(life.Redraw); is {
 		r.n.Add(1)
 	}
 	return r.Port.Mark(ctx, id, m)

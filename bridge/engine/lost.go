@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"time"
@@ -73,7 +74,8 @@ func shownAt(r bridge.Record, platform string, message bridge.MessageRef) (int, 
 }
 
 // found handles a pending card whose message was deleted. It posts the card again,
-// once. The second time, it gives up the destination.
+// once. The second time, it gives up the destination. The record is the one with
+// the deleted message: the card may have been posted again since.
 func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int) error {
 	ref, posted := r.Messages[destination]
 	i := r.Interaction
@@ -87,11 +89,14 @@ func (l *lostCards) found(ctx context.Context, r bridge.Record, destination int)
 	}
 	again := first == ref.Message // a repeated report of the same deletion counts once
 	l.log.Warn("a pending card is gone", "id", i.ID, "destination", destination, "posted_again", again)
-	gone := life.Deleted{Destination: destination, Ref: ref, Again: again}
-	if _, err := l.records.Mark(ctx, i.ID, life.Mark{Deleted: &gone}); err != nil || again {
-		return err
-	}
-	return fail(ctx, l.records, i, r.Step, destination, reasonDeleted)
+	_, err = l.records.Mark(ctx, i.ID, life.Deleted{Failed: failure(i, r.Step, destination, reasonDeleted), Ref: ref, Again: again})
+	return err
+}
+
+// gone reports whether an error of a call about the card of a record means that the
+// card can no longer be used.
+func gone(r bridge.Record, err error) bool {
+	return errors.Is(err, bridge.ErrDeleted) || errors.Is(err, bridge.ErrClosed) && !r.State.Final()
 }
 
 // tell replies to a closed card that nod cannot change, once for each outcome.

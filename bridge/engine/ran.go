@@ -79,6 +79,6 @@ func (rn *runs) record(ctx context.Context, agent, session string, id bridge.ID,
 	case r.State == bridge.StateCancelled && r.Response.Reason == done.Ran:
 		return nil // the card already shows it
 	}
-	_, err = rn.records.Mark(ctx, id, life.Mark{Completed: &done})
+	_, err = rn.records.Mark(ctx, id, life.Completed{Completion: done})
 	return err
 }

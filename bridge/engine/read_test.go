@@ -205,7 +205,7 @@ func (m *meddler) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (b
 }
 
 func (m *meddler) Mark(ctx context.Context, id bridge.ID, k life.Mark) (bridge.Record, error) {
-	if k.Amended != nil {
+	if _, is := k.(life.Amendment); is {
 		m.meddle()
 	}
 	return m.Port.Mark(ctx, id, k)
@@ -309,7 +309,7 @@ func TestAmendedBeforeShown(t *testing.T) {
 		rec := w.get(id)
 		i := rec.Interaction
 		i.Responders = routeTo("C1", "bo").Responders
-		if _, err := w.store.Mark(t.Context(), id, life.Mark{Amended: &life.Amendment{Expect: rec.Amended, Interaction: i}}); err != nil {
+		if _, err := w.store.Mark(t.Context(), id, life.Amendment{Expect: rec.Amended, Interaction: i}); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -207,7 +207,7 @@ func (rd *rounds) queue(ctx context.Context, agent bridge.Agent, id bridge.ID, h
 		return bridge.Record{}, err
 	}
 	if !rec.State.Final() {
-		return rd.records.Mark(ctx, id, life.Mark{Queued: time.Duration(hold)})
+		return rd.records.Mark(ctx, id, life.Deferred{Hold: time.Duration(hold)})
 	}
 	if rec.State != bridge.StateAnswered && rec.State != bridge.StateDenied && rec.State != bridge.StateExpired {
 		return bridge.Record{}, bridge.Errorf(bridge.CodeConflict, "interaction %s is already closed: %s", id, rec.State)
@@ -248,5 +248,5 @@ func (rd *rounds) complete(ctx context.Context, id bridge.ID, c bridge.Completio
 			return bridge.Record{}, err
 		}
 	}
-	return rd.records.Mark(ctx, id, life.Mark{Completed: &c})
+	return rd.records.Mark(ctx, id, life.Completed{Completion: c})
 }

@@ -167,7 +167,7 @@ func (w *dispatcher) late(ctx context.Context, j core.Job, r bridge.Record, dela
 		return nil
 	}
 	late := life.Late{Destination: j.Destination, Delay: delay}
-	_, err := w.records.Mark(ctx, j.Interaction, life.Mark{Late: &late})
+	_, err := w.records.Mark(ctx, j.Interaction, late)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
 	}
@@ -180,17 +180,10 @@ func refused(err error) bool {
 	return bridge.ErrorCode(err) == bridge.CodeRateLimited && !errors.Is(err, bridge.ErrPaced) && !madeProgress(err)
 }
 
-// giveUp ends a job that cannot succeed. A pending card without its message is
-// posted again. An outcome that cannot be drawn is sent as a reply.
+// giveUp ends a job that cannot succeed. An outcome that cannot be drawn is sent as a
+// reply.
 func (w *dispatcher) giveUp(ctx context.Context, j core.Job, r bridge.Record, cause error) error {
 	w.log.Error("delivery failed", "job", j.Kind, "id", j.Interaction, "destination", j.Destination, "attempt", j.Attempt, "error", cause)
-	gone := errors.Is(cause, bridge.ErrDeleted) || errors.Is(cause, bridge.ErrClosed) && !r.State.Final()
-	if j.Kind == life.JobEdit && gone {
-		if err := w.lost.found(ctx, r, j.Destination); err != nil {
-			return err
-		}
-		return w.outbox.Finish(ctx, j)
-	}
 	if j.Kind == life.JobEdit && r.State.Final() {
 		if err := w.lost.tell(ctx, r, j.Destination); err != nil {
 			w.log.Error("outcome not shown", "id", j.Interaction, "destination", j.Destination, "error", err)
@@ -217,7 +210,7 @@ func (w *dispatcher) fail(ctx context.Context, j core.Job, r bridge.Record, reas
 	if j.Kind == life.JobEdit && (r.State.Final() || Shows(r, j.Destination)) {
 		return nil
 	}
-	if err := fail(ctx, w.records, r.Interaction, r.Step, j.Destination, reason); err != nil {
+	if _, err := w.records.Mark(ctx, r.Interaction.ID, failure(r.Interaction, r.Step, j.Destination, reason)); err != nil {
 		return err
 	}
 	if r.Interaction.Kind == bridge.KindNotice && len(r.Messages) > 0 {
@@ -226,12 +219,10 @@ func (w *dispatcher) fail(ctx context.Context, j core.Job, r bridge.Record, reas
 	return cardFailed(ctx, w.records, j.Interaction, j.Destination)
 }
 
-// fail records that no card can appear at a destination.
-func fail(ctx context.Context, records core.Interactions, i bridge.Interaction, step, destination int, reason string) error {
-	failed := life.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
+// failure returns the event that no card can appear at a destination.
+func failure(i bridge.Interaction, step, destination int, reason string) life.Failed {
+	return life.Failed{Destination: destination, Reason: reason, Later: i.OnTimeout == bridge.OnTimeoutEscalate &&
 		slices.ContainsFunc(i.Steps[min(step, len(i.Steps)):], func(s bridge.Step) bool { return s.Route != "" })}
-	_, err := records.Mark(ctx, i.ID, life.Mark{Failed: &failed})
-	return err
 }
 
 // progress marks the error of a job that sent a part before it failed.

@@ -35,11 +35,14 @@ func (w *dispatcher) update(ctx context.Context, j core.Job) error {
 	withheld, err := w.draw(j, r, p, view, func(v bridge.View, parts *bridge.Parts) error { return p.Update(ctx, ref, v, parts) })
 	if withheld && r.State.Final() {
 		w.log.Error("outcome shown without its request", "id", j.Interaction, "destination", j.Destination, "error", err)
-	} else if err != nil {
+	} else if err != nil && !gone(r, err) {
 		return err
 	}
 	ctx, cancel := forResult(ctx)
 	defer cancel()
+	if gone(r, err) {
+		return w.lost.found(ctx, r, j.Destination)
+	}
 	if r.State.Final() {
 		w.seams.shown(ctx, r.Interaction)
 	}

@@ -167,7 +167,7 @@ func TestHistory(t *testing.T) {
 		}
 		all = append(all, place{now.UnixMilli(), o.Interaction.ID})
 		if n%2 == 0 {
-			stored.Must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, life.Mark{Completed: &bridge.Completion{}}))
+			stored.Must[bridge.Record](t)(s.Mark(t.Context(), o.Interaction.ID, life.Completed{}))
 		}
 	}
 	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.id, a.id)) })

@@ -7,7 +7,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Amendment changes a pending interaction, such as its responders.
+// Amendment changes a pending interaction, such as its responders. The verdict of
+// a repeated amendment is Kept.
 type Amendment struct {
 	// Expect is the value of Record.Amended that the caller read. If the stored
 	// value has changed, the amendment fails with CodeConflict.
@@ -46,9 +47,7 @@ func StepAt(i bridge.Interaction, index int) *NextStep {
 	return next
 }
 
-// Amend changes a pending interaction, such as its responders. The verdict of a
-// repeated amendment is Kept.
-func (t *Turn) Amend(a Amendment) Verdict {
+func (a Amendment) mark(t *Turn) Verdict {
 	l := &t.Life
 	if a.Nonce != "" && a.Expect < len(l.Amendments) && l.Amendments[a.Expect] == a.Nonce {
 		return Kept

@@ -13,7 +13,6 @@ func (t *Turn) Deliver() Verdict {
 	}
 	t.Life.Delivered = t.now
 	t.event(bridge.EventDelivered, t.state(), "")
-	t.change.Urgent = true
 	t.bump()
 	t.editAll(0)
 	return Done
@@ -25,7 +24,7 @@ func (t *Turn) Take(caller string) Verdict {
 	switch t.Life.SoleCaller {
 	case "":
 		t.Life.SoleCaller, t.changedLife = caller, true
-		t.change.Urgent, t.change.Replicated = true, true
+		t.change.Replicated = true
 		return Done
 	case caller:
 		return Kept
@@ -39,7 +38,7 @@ func (t *Turn) Send() Verdict {
 		return Kept
 	}
 	t.Life.Sent, t.changedLife = t.now, true
-	t.change.Urgent, t.change.Replicated = true, true
+	t.change.Replicated = true
 	return Done
 }
 

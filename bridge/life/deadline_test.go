@@ -41,9 +41,9 @@ func TestDeadlineComesFirst(t *testing.T) {
 		"a vote": func(t *life.Turn) {
 			t.Vote(life.Ballot{ID: t.ID, Nonce: "n", Response: yes, Vote: bridge.Vote{Actor: actor, State: yes.State}})
 		},
-		"a deferral":                 func(t *life.Turn) { t.Mark(life.Mark{Queued: time.Hour}) },
-		"an amendment":               func(t *life.Turn) { t.Mark(life.Mark{Amended: &life.Amendment{Interaction: t.Body}}) },
-		"the last destination fails": func(t *life.Turn) { t.Mark(life.Mark{Failed: &life.Failed{Reason: "gone"}}) },
+		"a deferral":                 func(t *life.Turn) { t.Mark(life.Deferred{Hold: time.Hour}) },
+		"an amendment":               func(t *life.Turn) { t.Mark(life.Amendment{Interaction: t.Body}) },
+		"the last destination fails": func(t *life.Turn) { t.Mark(life.Failed{Reason: "gone"}) },
 	} {
 		for onTimeout, end := range map[bridge.OnTimeout]bridge.State{
 			bridge.OnTimeoutDeny: bridge.StateDenied, bridge.OnTimeoutExpire: bridge.StateExpired, bridge.OnTimeoutPending: bridge.StatePending,

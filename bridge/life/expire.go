@@ -58,18 +58,20 @@ func (d *Docs) answersByDefault() bool {
 
 func (d *Docs) stopKey() broker.Key { return Stops.Key(Owner(d.Life.Agent, d.Life.Session)) }
 
-// Defer keeps a pending interaction open for its hold time, although its agent
-// stops waiting.
-func (t *Turn) Defer(hold time.Duration) Verdict {
+// Deferred keeps a pending interaction open for Hold, although its agent stops
+// waiting.
+type Deferred struct{ Hold time.Duration }
+
+func (d Deferred) mark(t *Turn) Verdict {
 	if !t.applyDeadline() {
 		return Final
 	}
 	if t.Life.Queued.IsZero() {
-		t.deferAt(t.now, hold)
+		t.deferAt(t.now, d.Hold)
 		return Done
 	}
 	t.bump()
-	t.extend(hold)
+	t.extend(d.Hold)
 	t.editAll(0)
 	return Done
 }
@@ -85,12 +87,11 @@ func (t *Turn) deferAt(at time.Time, hold time.Duration) {
 }
 
 // extend moves the deadline of a pending interaction. At the new deadline, the
-// interaction expires. Like a decision, this must also work when the database
-// is out of memory, and callers learn of it only after the replicas have
-// confirmed it.
+// interaction expires. Like a decision, callers learn of it only after the replicas
+// have confirmed it.
 func (t *Turn) extend(wait time.Duration) {
 	l := &t.Life
-	t.change.Urgent, t.change.Replicated = !t.fresh, true // an interaction that is being opened can be refused
+	t.change.Replicated = true
 	l.Deadline = t.now.Add(wait)
 	t.Body.Deadline = l.Deadline
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})

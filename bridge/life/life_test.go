@@ -134,6 +134,9 @@ func (w *world) open() {
 	if err != nil {
 		w.Fatal(err)
 	}
+	if first := o.Previous == nil && o.Response == nil; c.Urgent == first {
+		w.Fatalf("a database without memory takes a new question: %v", c.Urgent)
+	}
 	w.ids = append(w.ids, o.Interaction.ID)
 	w.apply(c)
 }
@@ -175,6 +178,9 @@ func (w *world) turn() {
 	if err != nil {
 		w.Fatal(err)
 	}
+	if !c.Empty() && !c.Urgent {
+		w.Fatalf("%s fails when the database is out of memory", name)
+	}
 	writes := false
 	for _, p := range c.Put {
 		writes = writes || p.Key == life.Key(id)
@@ -194,19 +200,19 @@ func (w *world) rule(t *life.Turn) string {
 	here := len(t.Body.Destinations) > 0
 	ref := bridge.MessageRef{Channel: "C", Message: fmt.Sprint(w.pick("message", 3))}
 	marks := map[string]life.Mark{
-		"queued": {Queued: time.Duration(1+w.pick("hold", 100)) * time.Minute}, "completed": {Completed: &bridge.Completion{Result: "x"}},
-		"refresh": {Refresh: new(time.Duration)},
-		"amended": {Amended: w.amendment(t)},
+		"queued":    life.Deferred{Hold: time.Duration(1+w.pick("hold", 100)) * time.Minute},
+		"completed": life.Completed{Completion: bridge.Completion{Result: "x"}},
+		"refresh":   life.Refresh{}, "amended": w.amendment(t),
 	}
 	if here {
 		n := at()
-		marks["posted"] = life.Mark{Posted: &life.Posted{Destination: n, Ref: ref, Revision: t.Life.Revision - int64(w.pick("behind", 2)), Content: "c", Look: time.Hour}}
-		marks["failed"] = life.Mark{Failed: &life.Failed{Destination: n, Reason: "gone", Later: w.chance(4)}}
-		marks["late"] = life.Mark{Late: &life.Late{Destination: n, Delay: time.Minute}}
-		marks["redraw"] = life.Mark{Redraw: &n}
-		marks["part"] = life.Mark{Part: &life.Part{Destination: n, Content: "c", N: w.pick("part", 2), Ref: ref}}
-		marks["shown"] = life.Mark{Shown: &life.Shown{Destination: n, Content: "c"}}
-		marks["deleted"] = life.Mark{Deleted: &life.Deleted{Destination: n, Ref: ref, Again: w.chance(2)}}
+		marks["posted"] = life.Posted{Destination: n, Ref: ref, Revision: t.Life.Revision - int64(w.pick("behind", 2)), Content: "c", Look: time.Hour}
+		marks["failed"] = life.Failed{Destination: n, Reason: "gone", Later: w.chance(4)}
+		marks["late"] = life.Late{Destination: n, Delay: time.Minute}
+		marks["redraw"] = life.Redraw{Destination: n}
+		marks["part"] = life.Part{Destination: n, Content: "c", N: w.pick("part", 2), Ref: ref}
+		marks["shown"] = life.Shown{Destination: n, Content: "c"}
+		marks["deleted"] = life.Deleted{Failed: life.Failed{Destination: n, Reason: "deleted"}, Ref: ref, Again: w.chance(2)}
 	}
 	rules := map[string]func(){
 		"resolve": func() { t.Resolve(life.Resolution{ID: t.ID, Nonce: nonce, Response: resp}) },
@@ -249,8 +255,8 @@ func sorted(names []string) []string {
 }
 
 // amendment returns a random amendment.
-func (w *world) amendment(t *life.Turn) *life.Amendment {
-	a := &life.Amendment{Expect: len(t.Life.Amendments) - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
+func (w *world) amendment(t *life.Turn) life.Amendment {
+	a := life.Amendment{Expect: len(t.Life.Amendments) - w.pick("older", 2), Interaction: t.Body, Wider: w.chance(2)}
 	a.Interaction.Terms++
 	if w.chance(2) {
 		a.Void = []string{"p0"}

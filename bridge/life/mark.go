@@ -7,59 +7,15 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// Mark is one event of an interaction. Exactly one field is set.
-type Mark struct {
-	Posted *Posted
-	Failed *Failed
-	Queued time.Duration // deferred: the time for which the interaction stays open; positive
-	// Acknowledged means that the agent has acknowledged the late answer, which
-	// is then delivered.
-	Acknowledged bool
-	Completed    *bridge.Completion
-	Amended      *Amendment
-	Late         *Late
-	Redraw       *int // destination whose message must be updated
-	// Refresh is the delay after which all messages must be updated. It does
-	// not postpone an earlier update.
-	Refresh *time.Duration
-	Part    *Part
-	Shown   *Shown
-	Deleted *Deleted
+// Mark is an event of an interaction other than an answer. Only one event resolves
+// the interaction: the failure of the last destination makes it undeliverable.
+type Mark interface {
+	// mark applies the rule of the event.
+	mark(*Turn) Verdict
 }
 
-// Mark records an event other than an answer. Only one such event resolves the
-// interaction: the failure of the last destination makes it undeliverable.
-func (t *Turn) Mark(m Mark) Verdict {
-	switch {
-	case m.Posted != nil:
-		return t.posted(*m.Posted)
-	case m.Failed != nil:
-		return t.failed(*m.Failed)
-	case m.Queued > 0:
-		return t.Defer(m.Queued)
-	case m.Acknowledged:
-		t.Life.Acknowledged, t.changedLife, t.change.Urgent = true, true, true
-		t.Deliver()
-	case m.Completed != nil:
-		return t.completed(*m.Completed)
-	case m.Amended != nil:
-		return t.Amend(*m.Amended)
-	case m.Late != nil:
-		t.show(m.Late.Destination, func(c *Card) { c.Late = t.now.Add(m.Late.Delay) })
-	case m.Redraw != nil:
-		t.edit(*m.Redraw, t.now)
-	case m.Refresh != nil:
-		t.bump()
-		t.editAll(*m.Refresh)
-	case m.Part != nil:
-		return t.part(*m.Part)
-	case m.Shown != nil:
-		t.show(m.Shown.Destination, func(c *Card) { c.Shown, c.Late = m.Shown.Content, time.Time{} })
-	case m.Deleted != nil:
-		return t.deleted(*m.Deleted)
-	}
-	return Done
-}
+// Mark records an event other than an answer.
+func (t *Turn) Mark(m Mark) Verdict { return m.mark(t) }
 
 // Posted records a posted message. If the message is already out of date, an
 // edit job is stored in the same step.
@@ -75,8 +31,7 @@ type Posted struct {
 	Look time.Duration
 }
 
-// posted records a posted message.
-func (t *Turn) posted(p Posted) Verdict {
+func (p Posted) mark(t *Turn) Verdict {
 	had, was := t.Cards[p.Destination].Message, t.Cards[p.Destination].Shown
 	same := had != nil && *had == p.Ref
 	if same && (p.Content == "" || p.Content == was) {
@@ -105,18 +60,17 @@ func (t *Turn) posted(p Posted) Verdict {
 	return Done
 }
 
-// Failed records that nod gave up on a destination. If no destination is left,
-// the interaction becomes undeliverable in the same step. If Later is set, it
-// will be shown elsewhere and stays open.
+// Failed records that nod gave up on a destination, unless a message there shows
+// this interaction. A message that still shows an earlier round does not count. If
+// no destination is left, the interaction becomes undeliverable in the same step.
+// If Later is set, it will be shown elsewhere and stays open.
 type Failed struct {
 	Destination int
 	Reason      string
 	Later       bool
 }
 
-// failed records that nod gave up on a destination, unless a message there shows
-// this interaction. A message that still shows an earlier round does not count.
-func (t *Turn) failed(f Failed) Verdict {
+func (f Failed) mark(t *Turn) Verdict {
 	pending := t.applyDeadline()
 	c := t.Cards[f.Destination]
 	if t.Life.Failures[f.Destination] != "" || c.Message != nil && c.Shown != "" {
@@ -138,7 +92,7 @@ func (t *Turn) failed(f Failed) Verdict {
 	return Done
 }
 
-// Part records that one more part was sent.
+// Part records that one more part of a long text was sent.
 type Part struct {
 	Destination int
 	Content     string
@@ -146,8 +100,7 @@ type Part struct {
 	Ref         bridge.MessageRef
 }
 
-// part records that a part of a long text was sent.
-func (t *Turn) part(p Part) Verdict {
+func (p Part) mark(t *Turn) Verdict {
 	var s bridge.SentParts
 	if had := t.Cards[p.Destination].SentParts; had != nil && had.Content == p.Content {
 		s = *had
@@ -164,24 +117,24 @@ func (t *Turn) part(p Part) Verdict {
 	return Done
 }
 
-// Deleted records that a posted message no longer exists. It has no effect if
-// the destination has another message in the meantime.
+// Deleted records that the message of a pending interaction no longer exists. It has
+// no effect if the destination has another message in the meantime.
 type Deleted struct {
-	Destination int
-	Ref         bridge.MessageRef
-	Again       bool // post the card again while the interaction is pending
+	Failed // the destination, and its failure if the card is not posted again
+	Ref    bridge.MessageRef
+	Again  bool // post the card again
 }
 
-// deleted records that a message no longer exists.
-func (t *Turn) deleted(d Deleted) Verdict {
+func (d Deleted) mark(t *Turn) Verdict {
 	had := t.Cards[d.Destination].Message
-	if had == nil || *had != d.Ref {
+	if had == nil || *had != d.Ref || !t.applyDeadline() {
 		return Kept
 	}
 	t.show(d.Destination, func(c *Card) { *c = Card{} })
-	if d.Again && t.pending() {
-		t.change.Request = append(t.change.Request, post(t.Body, d.Destination, t.now))
+	if !d.Again {
+		return d.Failed.mark(t)
 	}
+	t.change.Request = append(t.change.Request, post(t.Body, d.Destination, t.now))
 	return Done
 }
 
@@ -192,19 +145,59 @@ type Late struct {
 	Delay       time.Duration // from now
 }
 
+func (l Late) mark(t *Turn) Verdict {
+	t.show(l.Destination, func(c *Card) { c.Late = t.now.Add(l.Delay) })
+	return Done
+}
+
 // Shown records that a destination shows a content in full.
 type Shown struct {
 	Destination int
 	Content     string
 }
 
-// completed records the result of the agent's tool.
-func (t *Turn) completed(c bridge.Completion) Verdict {
+func (s Shown) mark(t *Turn) Verdict {
+	t.show(s.Destination, func(c *Card) { c.Shown, c.Late = s.Content, time.Time{} })
+	return Done
+}
+
+// Redraw requests an update of the message at a destination.
+type Redraw struct{ Destination int }
+
+func (r Redraw) mark(t *Turn) Verdict {
+	t.edit(r.Destination, t.now)
+	return Done
+}
+
+// Refresh requests updates of all messages after Delay. It does not postpone an
+// earlier update.
+type Refresh struct{ Delay time.Duration }
+
+func (r Refresh) mark(t *Turn) Verdict {
+	t.bump()
+	t.editAll(r.Delay)
+	return Done
+}
+
+// Acknowledged records that the agent has acknowledged the late answer, which is
+// then delivered.
+type Acknowledged struct{}
+
+func (Acknowledged) mark(t *Turn) Verdict {
+	t.Life.Acknowledged, t.changedLife = true, true
+	t.Deliver()
+	return Done
+}
+
+// Completed records the result of the agent's tool.
+type Completed struct{ bridge.Completion }
+
+func (c Completed) mark(t *Turn) Verdict {
 	if t.Life.Completion != nil {
 		return Kept
 	}
-	t.Life.Completion = &c
-	t.event(bridge.EventCompleted, t.state(), data(&c))
+	t.Life.Completion = &c.Completion
+	t.event(bridge.EventCompleted, t.state(), data(t.Life.Completion))
 	t.bump()
 	t.editAll(0)
 	return Done

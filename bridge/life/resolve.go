@@ -94,7 +94,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 		})
 	}
 	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce
-	t.change.Urgent, t.change.Replicated = true, true
+	t.change.Replicated = true
 	t.change.Unset = append(t.change.Unset, broker.Member{Index: Deadlines, Name: string(t.ID)})
 	if l.Limited {
 		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})

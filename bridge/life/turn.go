@@ -101,9 +101,11 @@ func (t *Turn) Sign(s Signer) (err error) {
 }
 
 // Change returns the change that stores the turn. It is empty if the turn changed
-// nothing.
+// nothing. When the database is out of memory, it refuses a new question, but takes
+// whatever happens to a stored one, such as an answer, a posted card or a follow-up.
 func (t *Turn) Change() (broker.Change, error) {
 	c := t.change
+	c.Urgent = !t.fresh || !t.pending()
 	ttl := max(t.Life.KeptUntil.Sub(t.now), time.Second)
 	noted := 0 // the entry of the resolution, counted from 1; 0 if there is none
 	for n, e := range t.notes {

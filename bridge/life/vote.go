@@ -46,7 +46,7 @@ func (t *Turn) Vote(v Ballot) Verdict {
 	t.Life.Votes = append(rest, vote)
 	t.changedLife = true
 	t.journal(bridge.EventVoted, bridge.StatePending, data(vote), bridge.AuditVote)
-	t.change.Urgent, t.change.Replicated = true, true
+	t.change.Replicated = true
 	if rec := t.Record(t.now); rec.Enough(vote.State) {
 		t.Life.Receipt = v.Receipt
 		t.resolve(rec.Narrowed(v.Response), at, v.Nonce)

@@ -59,8 +59,10 @@ func (s store) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Reco
 	if err != nil {
 		return r, err
 	}
-	s.ended(r, m.Failed != nil && r.State == bridge.StateUndeliverable)
-	if m.Acknowledged {
+	switch m.(type) {
+	case life.Failed:
+		s.ended(r, r.State == bridge.StateUndeliverable)
+	case life.Acknowledged:
 		s.delivered(r)
 	}
 	return r, nil

@@ -140,11 +140,11 @@ func TestMarks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	mark(bridge.StatePending, life.Mark{Failed: &life.Failed{}})
+	mark(bridge.StatePending, life.Failed{})
 	deliver(bridge.StatePending)
 	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
-	mark(bridge.StateUndeliverable, life.Mark{Failed: &life.Failed{}})
-	mark(bridge.StateUndeliverable, life.Mark{Refresh: new(time.Duration)})
+	mark(bridge.StateUndeliverable, life.Failed{})
+	mark(bridge.StateUndeliverable, life.Refresh{})
 	deliver(bridge.StateApproved)
 	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")

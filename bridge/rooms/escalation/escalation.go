@@ -187,27 +187,6 @@ func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	return out
 }
 
-// Remind sends a reminder. If the card was deleted or its channel is closed, it
-// posts the card again.
-func (e *Room) Remind(ctx context.Context, j core.Job) error {
-	err := e.remind(ctx, j)
-	if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
-		if lost := e.missed(ctx, j); deleted || lost != nil {
-			return lost
-		}
-	}
-	return err
-}
-
-// missed handles a reminder whose card was deleted.
-func (e *Room) missed(ctx context.Context, j core.Job) error {
-	r, err := e.records.Load(ctx, j.Interaction)
-	if err != nil || j.Destination >= len(r.Reminders) {
-		return err
-	}
-	return e.engine.CardGone(ctx, r, r.Reminders[j.Destination].Destination)
-}
-
 // platform returns the platform of a destination.
 func (e *Room) platform(r bridge.Record, destination int) (bridge.Platform, error) {
 	if p, ok := e.platforms[r.Interaction.Destinations[destination].Platform]; ok {
@@ -216,8 +195,9 @@ func (e *Room) platform(r bridge.Record, destination int) (bridge.Platform, erro
 	return nil, bridge.Errorf(bridge.CodeInvalid, "platform %s is not configured", r.Interaction.Destinations[destination].Platform)
 }
 
-// remind sends a reminder, unless the request was closed in the meantime.
-func (e *Room) remind(ctx context.Context, j core.Job) error {
+// Remind sends a reminder, unless the request was closed in the meantime. If the card
+// was deleted or its channel is closed, Remind posts the card again.
+func (e *Room) Remind(ctx context.Context, j core.Job) error {
 	r, err := e.records.Load(ctx, j.Interaction)
 	if bridge.ErrorCode(err) == bridge.CodeNotFound {
 		return nil
@@ -259,6 +239,11 @@ func (e *Room) remind(ctx context.Context, j core.Job) error {
 		err = errors.Join(err, e.notes.Unclaim(ctx, key))
 	}
 	e.watcher.Did(j, p.Name(), r, began, err)
+	if deleted := errors.Is(err, bridge.ErrDeleted); deleted || errors.Is(err, bridge.ErrClosed) {
+		if lost := e.engine.CardGone(ctx, r, m.Destination); deleted || lost != nil {
+			return lost
+		}
+	}
 	return err
 }
 

@@ -238,9 +238,9 @@ func TestChangedBeforeGivingUp(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(bridge.Record) life.Mark{
 		"amended": func(r bridge.Record) life.Mark {
-			return life.Mark{Amended: &life.Amendment{Expect: r.Amended, Interaction: r.Interaction}}
+			return life.Amendment{Expect: r.Amended, Interaction: r.Interaction}
 		},
-		"deferred": func(bridge.Record) life.Mark { return life.Mark{Queued: time.Hour} },
+		"deferred": func(bridge.Record) life.Mark { return life.Deferred{Hold: time.Hour} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,7 @@ func (b boxes) asks(change func(*bridge.Interaction)) bridge.ID {
 			change(i)
 		}
 	}).Interaction.ID
-	stored.Must[bridge.Record](b.T)(b.store.Mark(b.Context(), id, life.Mark{Queued: time.Hour}))
+	stored.Must[bridge.Record](b.T)(b.store.Mark(b.Context(), id, life.Deferred{Hold: time.Hour}))
 	return id
 }
 
@@ -313,7 +313,7 @@ func TestForgedIndex(t *testing.T) {
 		b.decides(direct)
 		elsewhere := stored.Must[bridge.Steering](t)(b.Put(ctx, bridge.Steering{Agent: "other", Session: "s", Text: "rm"}, "")).ID
 		theirs := stored.Open(t, b.store, func(i *bridge.Interaction) { i.Agent, i.Session = "other", "s" }).Interaction.ID
-		stored.Must[bridge.Record](t)(b.store.Mark(ctx, theirs, life.Mark{Queued: time.Hour}))
+		stored.Must[bridge.Record](t)(b.store.Mark(ctx, theirs, life.Deferred{Hold: time.Hour}))
 		b.decides(theirs)
 		first, late, second := b.says("first"), b.answers(), b.says("second")
 		c := broker.Change{}

@@ -88,6 +88,6 @@ func (b *Inbox) answered(ctx context.Context, agent, session string, id bridge.I
 	if err != nil || !waits {
 		return err
 	}
-	_, err = b.records.Mark(ctx, id, life.Mark{Acknowledged: true})
+	_, err = b.records.Mark(ctx, id, life.Acknowledged{})
 	return err
 }

@@ -79,7 +79,7 @@ func (re *reporter) report(
 		if urgent {
 			delay = statusDelay
 		}
-		_, err = re.statuses.records.Mark(ctx, s.Message, life.Mark{Refresh: &delay})
+		_, err = re.statuses.records.Mark(ctx, s.Message, life.Refresh{Delay: delay})
 		if bridge.ErrorCode(err) != bridge.CodeNotFound { // otherwise, it has outlived its retention
 			return s, err
 		}

@@ -140,7 +140,7 @@ func (st *statuses) pending(ctx context.Context, agent, session string) ([]bridg
 func (st *statuses) refresh(ctx context.Context, agent, session string, delay time.Duration) {
 	s, known, err := st.reports.Reported(ctx, agent, session)
 	if err == nil && known && s.Message != "" {
-		_, err = st.records.Mark(ctx, s.Message, life.Mark{Refresh: &delay})
+		_, err = st.records.Mark(ctx, s.Message, life.Refresh{Delay: delay})
 	}
 	if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
 		st.log.Warn("message of the session not updated", "agent", agent, "session", session, "error", err)

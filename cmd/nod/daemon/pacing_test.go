@@ -50,7 +50,7 @@ func TestEditsAreMerged(t *testing.T) {
 	r.Sandbox.AddFault(limit)
 	before := edits.Load()
 	change := func() {
-		if _, err := r.Daemons[0].Store().Mark(r.Ctx, id, life.Mark{Refresh: new(time.Duration)}); err != nil {
+		if _, err := r.Daemons[0].Store().Mark(r.Ctx, id, life.Refresh{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -101,7 +101,7 @@ func cardScene(x rig.Intruder) scene {
 		id: string(id) + "/0", other: x.Stored("card", string(other.Interaction.ID)+"/0"),
 		forge: [2]string{`"shown":"`, `"shown":"0`},
 		next: func() {
-			_, err := x.Daemons[0].Store().Mark(x.Ctx, id, life.Mark{Late: &life.Late{Delay: time.Hour}})
+			_, err := x.Daemons[0].Store().Mark(x.Ctx, id, life.Late{Delay: time.Hour})
 			must(x, err)
 		},
 		says: func() string {

@@ -57,7 +57,7 @@ func TestNothingUnseen(t *testing.T) {
 // no proof.
 func forget(r *rig.Rig, a rig.Asked) {
 	r.T.Helper()
-	other := life.Mark{Shown: &life.Shown{Content: "0123456789abcdef01234567"}}
+	other := life.Shown{Content: "0123456789abcdef01234567"}
 	if _, err := r.Daemons[0].Store().Mark(r.Ctx, a.Interaction.ID, other); err != nil {
 		r.T.Fatal(err)
 	}

@@ -157,41 +157,47 @@ func (f *Store) Mark(_ context.Context, id bridge.ID, m life.Mark) (bridge.Recor
 	if f.Refuses != nil {
 		return r, f.Refuses
 	}
-	switch {
-	case m.Posted != nil:
-		r.Messages = with(r.Messages, m.Posted.Destination, m.Posted.Ref)
-		r.Shown = with(r.Shown, m.Posted.Destination, m.Posted.Content)
-	case m.Shown != nil:
-		r.Shown = with(r.Shown, m.Shown.Destination, m.Shown.Content)
-	case m.Failed != nil:
-		r.Failures = with(r.Failures, m.Failed.Destination, m.Failed.Reason)
-	case m.Late != nil:
-		r.Late = with(r.Late, m.Late.Destination, time.Now().Add(m.Late.Delay))
-	case m.Part != nil:
-		s := r.SentParts[m.Part.Destination]
-		s.Content, s.Parts = m.Part.Content, append(slices.Clone(s.Parts), m.Part.Ref)
-		r.SentParts = with(r.SentParts, m.Part.Destination, s)
-	case m.Amended != nil && m.Amended.Expect != r.Amended:
-		return r, bridge.Errorf(bridge.CodeConflict, "it was amended")
-	case m.Amended != nil:
-		r.Interaction, r.Amended = m.Amended.Interaction, r.Amended+1
-		if then := m.Amended.Then; then != nil {
-			r.Step, f.Due = then.Index, then.In
+	switch m := m.(type) {
+	case life.Posted:
+		r.Messages = with(r.Messages, m.Destination, m.Ref)
+		r.Shown = with(r.Shown, m.Destination, m.Content)
+	case life.Shown:
+		r.Shown = with(r.Shown, m.Destination, m.Content)
+	case life.Failed:
+		r.Failures = with(r.Failures, m.Destination, m.Reason)
+	case life.Late:
+		r.Late = with(r.Late, m.Destination, time.Now().Add(m.Delay))
+	case life.Part:
+		s := r.SentParts[m.Destination]
+		s.Content, s.Parts = m.Content, append(slices.Clone(s.Parts), m.Ref)
+		r.SentParts = with(r.SentParts, m.Destination, s)
+	case life.Amendment:
+		if m.Expect != r.Amended {
+			return r, bridge.Errorf(bridge.CodeConflict, "it was amended")
 		}
-		r.Reminders = append(slices.Clone(r.Reminders), m.Amended.Reminders...)
-	case m.Deleted != nil && r.Messages[m.Deleted.Destination] == m.Deleted.Ref:
+		r.Interaction, r.Amended = m.Interaction, r.Amended+1
+		if m.Then != nil {
+			r.Step, f.Due = m.Then.Index, m.Then.In
+		}
+		r.Reminders = append(slices.Clone(r.Reminders), m.Reminders...)
+	case life.Deleted:
+		if r.Messages[m.Destination] != m.Ref {
+			break
+		}
 		r.Messages, r.Shown = maps.Clone(r.Messages), maps.Clone(r.Shown)
-		delete(r.Messages, m.Deleted.Destination)
-		delete(r.Shown, m.Deleted.Destination)
-		if m.Deleted.Again {
-			f.Gone = append(f.Gone, "post again "+strconv.Itoa(m.Deleted.Destination))
+		delete(r.Messages, m.Destination)
+		delete(r.Shown, m.Destination)
+		if m.Again {
+			f.Gone = append(f.Gone, "post again "+strconv.Itoa(m.Destination))
+		} else {
+			r.Failures = with(r.Failures, m.Destination, m.Reason)
 		}
-	case m.Redraw != nil:
-		f.Gone = append(f.Gone, "redraw "+strconv.Itoa(*m.Redraw))
-	case m.Queued > 0:
+	case life.Redraw:
+		f.Gone = append(f.Gone, "redraw "+strconv.Itoa(m.Destination))
+	case life.Deferred:
 		r.Queued = time.Now()
-	case m.Completed != nil:
-		r.Completion = m.Completed
+	case life.Completed:
+		r.Completion = &m.Completion
 	}
 	r.Revision++
 	f.Records[id] = r
