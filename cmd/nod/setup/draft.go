@@ -62,23 +62,24 @@ func openDraft(path, envFile string) (*draft, error) {
 	return d, nil
 }
 
-// node returns the node at a path and creates it if it does not exist.
+// node returns the node at a path and creates it if it does not exist. A change
+// of the node affects no other part of the file, even if they share an anchor.
 func (d *draft) node(path []string) *yaml.Node {
 	at := d.doc.Content[0]
+	d.unshare(at)
 	for _, key := range path {
 		if at.Kind != yaml.MappingNode {
 			*at = yaml.Node{Kind: yaml.MappingNode}
 		}
-		next := (*yaml.Node)(nil)
-		for n := 0; n+1 < len(at.Content); n += 2 {
-			if at.Content[n].Value == key {
-				next = at.Content[n+1]
-			}
-		}
+		next := valueOf(at, key)
 		if next == nil {
 			next = &yaml.Node{}
+			if other := merged(at, key); other != nil {
+				next = cloned(other)
+			}
 			at.Content = append(at.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, next)
 		}
+		d.unshare(next)
 		at = next
 	}
 	return at
@@ -99,11 +100,6 @@ func (d *draft) set(path []string, value string) {
 // appendTo adds a value to a list unless the list already contains it.
 func (d *draft) appendTo(path []string, value string) {
 	n := d.node(path)
-	if n.Kind == yaml.AliasNode { // keep the list that the alias refers to unchanged
-		text := *n.Alias
-		text.Anchor, text.Content = "", slices.Clone(text.Content)
-		*n = text
-	}
 	switch one := *n; n.Kind {
 	case yaml.SequenceNode:
 	case yaml.ScalarNode: // a single text in place of a list
