@@ -171,7 +171,11 @@ func (s *Init) chooseRedis(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.draft.set([]string{"redis", "url"}, url)
+	path := []string{"redis", "url"}
+	if strings.Contains(url, "@") { // others may read the config, but not a password
+		return s.draft.secret(path, "redis_url", url)
+	}
+	s.draft.set(path, url)
 	if s.EnvFile != "" && s.Redis == "" && !s.now.Redis.Password.Set() {
 		if err := s.draft.secret([]string{"redis", "password"}, "redis_password", config.NewKey(32)); err != nil {
 			return err

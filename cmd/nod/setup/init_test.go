@@ -55,11 +55,12 @@ func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	p, r := newPatient(t)
 	path := proxied(t, r.Base)
+	withPassword := strings.Replace(p.redis, "//", "//:hunter2@", 1)
 	answers := strings.Join([]string{
 		"slack,discord,telegram", "ana",
 		"xoxb-mistyped", sandbox.SlackAppToken, sandbox.SlackBotToken, "", "C0WRONG", sandbox.SlackChannel, "U0ANA00001",
 		sandbox.DiscordToken, sandbox.DiscordChannel, "300000000000000001",
-		sandbox.TelegramToken, "", "", p.redis, "",
+		sandbox.TelegramToken, "", "", withPassword, "",
 	}, "\n")
 	writing, enough := context.WithCancel(r.Ctx)
 	var ana sync.WaitGroup
@@ -91,6 +92,9 @@ func TestInitAsks(t *testing.T) {
 		t.Error("a secret is missing")
 	}
 	text := rig.ReadFile(t, path)
+	if c.Redis.URL.Value() != withPassword || strings.Contains(text, "hunter2") {
+		t.Errorf("the password of Redis is in %s", text)
+	}
 	if strings.Contains(said, c.Agents["agent"].Token.Value()) || strings.Contains(said, c.TokenKey.Value()) {
 		t.Error("a generated secret is printed")
 	}
@@ -148,6 +152,15 @@ func TestInitEnvFile(t *testing.T) {
 	said, failed = initialize(t, "", o)
 	if failed != nil || strings.Count(rig.ReadFile(t, env), "NOD_REDIS_PASSWORD=") != 1 || !strings.Contains(said, "start Redis with it") {
 		t.Errorf("no password for Redis: %v, %s", failed, said)
+	}
+	fresh := filepath.Join(t.TempDir(), "nod.env")
+	if err := os.WriteFile(fresh, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Path, o.EnvFile, o.Redis = proxied(t, r.Base), fresh, "redis://:hunter2@10.0.0.1:6379"
+	_, failed = initialize(t, "", o)
+	if failed != nil || strings.Contains(rig.ReadFile(t, o.Path), "hunter2") || !strings.Contains(rig.ReadFile(t, fresh), "\nNOD_REDIS_URL="+o.Redis+"\n") {
+		t.Errorf("the password of Redis is in the config: %v, %s", failed, rig.ReadFile(t, o.Path))
 	}
 }
 
