@@ -90,24 +90,26 @@ func TestPostErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
-			i := fake.Question("Ship it?")
-			i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
-			r := o.store.Put(t, i)
-			o.chat.Errs = []error{c.err}
-			j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
-			j.Attempt = c.attempt
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
-				t.Fatal(err)
-			}
-			o.outcomes(c.want)
-			got := o.store.Get(r.Interaction.ID)
-			if got.Failures[0] != c.failed {
-				t.Errorf("the failure is %q; want %q", got.Failures[0], c.failed)
-			}
-			if late := !got.Late[0].IsZero(); late != c.late {
-				t.Errorf("late is %v; want %v", late, c.late)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice(t)
+				i := fake.Question("Ship it?")
+				i.Created, i.Deadline = i.Created.Add(-c.open), i.Deadline.Add(-c.open)
+				r := o.store.Put(t, i)
+				o.chat.Errs = []error{c.err}
+				j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
+				j.Attempt = c.attempt
+				if err := o.dispatcher.do(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+				o.outcomes(c.want)
+				got := o.store.Get(r.Interaction.ID)
+				if got.Failures[0] != c.failed {
+					t.Errorf("the failure is %q; want %q", got.Failures[0], c.failed)
+				}
+				if late := !got.Late[0].IsZero(); late != c.late {
+					t.Errorf("late is %v; want %v", late, c.late)
+				}
+			})
 		})
 	}
 }
@@ -314,31 +316,33 @@ func TestPlatformDown(t *testing.T) {
 		},
 	} {
 		for _, reason := range []string{"token revoked", "chat: token revoked"} {
-			o := newOffice(t)
-			o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: reason}
-			i := fake.Question("Ship it?")
-			i.Created, i.Deadline = i.Created.Add(-x.open), i.Deadline.Add(-x.open)
-			r := o.store.Put(t, i)
-			j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
-			j.Attempt = x.attempt
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
-				t.Fatal(err)
-			}
-			o.outcomes(x.want)
-			got := o.store.Get(r.Interaction.ID)
-			if late := !got.Late[0].IsZero(); got.Failures[0] != x.failed || late != x.late || len(o.chat.Sent) > 0 {
-				t.Errorf("%s: the failure is %q, late is %v, and %d calls were made", name, got.Failures[0], late, len(o.chat.Sent))
-			}
-			if x.failed != "" {
-				continue
-			}
-			o.chat.State = bridge.Health{State: bridge.HealthUp}
-			if err := o.dispatcher.do(t.Context(), j); err != nil {
-				t.Fatal(err)
-			}
-			if got := o.store.Get(r.Interaction.ID); got.Messages[0].Message == "" {
-				t.Errorf("%s: no card appears once the platform is up", name)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice(t)
+				o.chat.State = bridge.Health{State: bridge.HealthDown, Reason: reason}
+				i := fake.Question("Ship it?")
+				i.Created, i.Deadline = i.Created.Add(-x.open), i.Deadline.Add(-x.open)
+				r := o.store.Put(t, i)
+				j := o.store.Work(life.JobPost, r.Interaction.ID, 0)
+				j.Attempt = x.attempt
+				if err := o.dispatcher.do(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+				o.outcomes(x.want)
+				got := o.store.Get(r.Interaction.ID)
+				if late := !got.Late[0].IsZero(); got.Failures[0] != x.failed || late != x.late || len(o.chat.Sent) > 0 {
+					t.Errorf("%s: the failure is %q, late is %v, and %d calls were made", name, got.Failures[0], late, len(o.chat.Sent))
+				}
+				if x.failed != "" {
+					return
+				}
+				o.chat.State = bridge.Health{State: bridge.HealthUp}
+				if err := o.dispatcher.do(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+				if got := o.store.Get(r.Interaction.ID); got.Messages[0].Message == "" {
+					t.Errorf("%s: no card appears once the platform is up", name)
+				}
+			})
 		}
 	}
 }

@@ -32,38 +32,40 @@ func TestRefusals(t *testing.T) {
 // TestPermit checks what an agent may send, and how much.
 func TestPermit(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	approval := func() *bridge.Request {
-		r := &bridge.Request{}
-		r.Kind, r.Prompt = bridge.KindApproval, "May I?"
-		r.Approval = &bridge.Approval{Tool: "Bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}}
-		return r
-	}
-	for name, c := range map[string]struct {
-		agent bridge.Agent
-		want  bridge.Code
-	}{
-		"no limits":   {bridge.Agent{}, ""},
-		"kind":        {bridge.Agent{Kinds: []bridge.Kind{bridge.KindNotice}}, bridge.CodeForbidden},
-		"in a minute": {bridge.Agent{Name: "ci", PerMinute: 1}, ""},
-		"scopes":      {bridge.Agent{Scopes: []bridge.Scope{bridge.ScopeOnce}}, ""},
-	} {
-		r := approval()
-		if err := o.Openings.permit(t.Context(), c.agent, r); bridge.ErrorCode(err) != c.want {
-			t.Errorf("%s: %v; want %q", name, err, c.want)
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		approval := func() *bridge.Request {
+			r := &bridge.Request{}
+			r.Kind, r.Prompt = bridge.KindApproval, "May I?"
+			r.Approval = &bridge.Approval{Tool: "Bash", Scopes: []bridge.Scope{bridge.ScopeOnce, bridge.ScopeAlways}}
+			return r
 		}
-		if name == "scopes" && len(r.Approval.Scopes) != 1 {
-			t.Errorf("it still offers %v", r.Approval.Scopes)
+		for name, c := range map[string]struct {
+			agent bridge.Agent
+			want  bridge.Code
+		}{
+			"no limits":   {bridge.Agent{}, ""},
+			"kind":        {bridge.Agent{Kinds: []bridge.Kind{bridge.KindNotice}}, bridge.CodeForbidden},
+			"in a minute": {bridge.Agent{Name: "ci", PerMinute: 1}, ""},
+			"scopes":      {bridge.Agent{Scopes: []bridge.Scope{bridge.ScopeOnce}}, ""},
+		} {
+			r := approval()
+			if err := o.Openings.permit(t.Context(), c.agent, r); bridge.ErrorCode(err) != c.want {
+				t.Errorf("%s: %v; want %q", name, err, c.want)
+			}
+			if name == "scopes" && len(r.Approval.Scopes) != 1 {
+				t.Errorf("it still offers %v", r.Approval.Scopes)
+			}
 		}
-	}
-	err := o.Openings.permit(t.Context(), bridge.Agent{Name: "ci", PerMinute: 1}, approval())
-	if e := bridge.PublicError(err); e.Code != bridge.CodeRateLimited || e.RetryAfter <= 0 || e.RetryAfter > time.Minute {
-		t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
-	}
-	o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
-	if err := o.Openings.permit(t.Context(), bridge.Agent{PerMinute: 1}, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
-		t.Errorf("without the store: %v", err)
-	}
+		err := o.Openings.permit(t.Context(), bridge.Agent{Name: "ci", PerMinute: 1}, approval())
+		if e := bridge.PublicError(err); e.Code != bridge.CodeRateLimited || e.RetryAfter <= 0 || e.RetryAfter > time.Minute {
+			t.Errorf("the second in a minute: %v, again in %s", err, e.RetryAfter)
+		}
+		o.store.Fail(bridge.Errorf(bridge.CodeUnavailable, "no connection"))
+		if err := o.Openings.permit(t.Context(), bridge.Agent{PerMinute: 1}, approval()); bridge.ErrorCode(err) != bridge.CodeUnavailable {
+			t.Errorf("without the store: %v", err)
+		}
+	})
 }
 
 // TestOneAtATime checks that a session has one pending request at a time, that

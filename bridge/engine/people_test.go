@@ -225,12 +225,12 @@ func TestTimeoutAfterMoreAsked(t *testing.T) {
 	s.routes["default"] = route
 	w := newWorld(t, s)
 	r := shell("make x")
-	r.OnTimeout, r.Timeout = bridge.OnTimeoutDeny, bridge.Duration(bridge.MinTimeout)
+	r.OnTimeout = bridge.OnTimeoutDeny
 	id := w.open(agentCI, r).Interaction.ID
 	if v := w.use("ana", id, bridge.ActionHandOver, 0, 0, nil); v.Kind != bridge.VerdictNoted {
 		t.Fatalf("delegate: %+v", v)
 	}
-	w.pass(2 * bridge.MinTimeout)
+	w.pass(2 * time.Duration(r.Timeout))
 	w.eventually("it is over", func() bool { return w.get(id).State.Final() })
 	if got, err := w.engine.Get(t.Context(), id); err != nil || got.State != bridge.StateDenied {
 		t.Errorf("it is %s, %v", got.State, err)
