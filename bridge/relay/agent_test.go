@@ -222,6 +222,8 @@ func TestSameID(t *testing.T) {
 			if c.passes {
 				e.gets(e.atAgent, `"optionId":"no"`)
 			}
+			e.say(e.client, `{"jsonrpc":"2.0","method":"marker"}`)
+			e.gets(e.atAgent, "marker")                               // nod has processed the response
 			e.say(e.agent, strings.Replace(other, `"rm"`, `"df"`, 1)) // the ID is free again
 			e.gets(e.atClient, `"df"`)
 		})
