@@ -27,6 +27,24 @@ func yes() bridge.Response {
 	return r
 }
 
+// impatient is a context whose deadline passes when over is closed. The error of a
+// context is the reason of a cancellation.
+type impatient struct {
+	context.Context
+	over chan struct{}
+}
+
+func (i impatient) Done() <-chan struct{} { return i.over }
+
+func (i impatient) Err() error {
+	select {
+	case <-i.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 // TestReattach checks that a client that reconnects finds its request again,
 // even one that was answered in the meantime, and that an answer that it has
 // received does not answer a new question.
@@ -34,12 +52,12 @@ func TestReattach(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
 	s := connect(t, mcp.Options{Asker: p, Session: "s"}, "", nil)
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Millisecond) // the reason of its cancellation
-	defer stop()
-	done := begin(ctx, t, s, "ask_human", question)
-	first := <-p.asked
-	<-done
-	<-p.left
+	patience := impatient{t.Context(), make(chan struct{})}
+	done := begin(patience, t, s, "ask_human", question)
+	first := await.Receive(t, "the request", p.asked)
+	close(patience.over)
+	await.Receive(t, "the end of the call", done)
+	await.Receive(t, "the end of the wait", p.left)
 	p.respond(first.Interaction.ID, yes())
 	if got := <-begin(t.Context(), t, s, "ask_human", question); got.ID != string(first.Interaction.ID) || got.Answer != "yes" {
 		t.Errorf("after a reconnect: %+v", got)
