@@ -105,14 +105,15 @@ func TestKeyedApproval(t *testing.T) {
 	got := make(chan bridge.Record, len(callers))
 	id := ""
 	for n, caller := range callers {
-		id = string(call(http.MethodPost, "/v1/interactions", body, caller).Interaction.ID)
+		opened := string(call(http.MethodPost, "/v1/interactions", body, caller).Interaction.ID)
 		go func() {
 			if n%2 == 0 {
 				got <- call(http.MethodPost, "/v1/interactions?wait=1m", body, caller)
 			} else {
-				got <- call(http.MethodGet, "/v1/interactions/"+id+"?wait=1m", "", caller)
+				got <- call(http.MethodGet, "/v1/interactions/"+opened+"?wait=1m", "", caller)
 			}
 		}()
+		id = opened
 	}
 	answer, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/interactions/"+id+"/response", strings.NewReader(`{"decision": "once"}`))
 	if err != nil {
