@@ -159,7 +159,7 @@ func (l *lab) run(sh shell, lines []string, calls [][]call, succeed bool) func()
 			l.t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	path, err := exec.LookPath(sh.argv[0])
 	if err != nil {
