@@ -17,9 +17,10 @@ var duplicated = sandbox.Fault{Kind: "event_duplicate", Count: 1}
 var ends = []flow{
 	{"a request expires, and the late are told", func(r *Rig) {
 		req := samples.Approval()
-		req.Timeout = bridge.Duration(time.Second)
+		req.Timeout = bridge.Duration(10 * time.Minute)
 		c := r.ask(req)
 		late := c.holding(render.LabelRun, "bo")
+		r.ahead.Add(int64(20 * time.Minute))
 		if got := c.end(); got.State != bridge.StateExpired {
 			r.T.Errorf("state %s", got.State)
 		}

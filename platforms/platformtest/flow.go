@@ -38,7 +38,7 @@ func NewTurns(testing.TB) bridge.Turns {
 // startEngine creates the adapter and an engine on an embedded store.
 func (r *Rig) startEngine(s Setup) bridge.Sink {
 	r.T.Helper()
-	store := stored.InMemory(r.T, r.stored, nil)
+	store := stored.InMemory(r.T, r.stored, func() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) })
 	r.db = store.DB
 	s.Notes, s.Turns = store.Notes(), turns.New(store.Documents())
 	r.make(s)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
@@ -32,8 +33,9 @@ type Rig struct {
 	logged *logLines
 	agent  bridge.Agent
 	db     broker.Store
-	stored *await.Bell // rings after each write of the engine
-	ended  chan error  // result of Platform.Run, in a rig without an engine
+	stored *await.Bell   // rings after each write of the engine
+	ahead  *atomic.Int64 // of the clock of the store, in ns
+	ended  chan error    // result of Platform.Run, in a rig without an engine
 }
 
 // Options configures a rig.
@@ -73,7 +75,7 @@ func New(t testing.TB, h Harness, o Options) *Rig {
 		so.Callbacks = map[string]string{h.Name: setup.Callback}
 	}
 	setup.Sandbox = sandbox.New(so)
-	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, logged: book, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ended: make(chan error, 1)}
+	r := &Rig{Harness: h, Keys: keys, Notes: setup.Notes, logged: book, agent: bridge.Agent{Name: "tester"}, stored: &await.Bell{}, ahead: &atomic.Int64{}, ended: make(chan error, 1)}
 	r.Hands = person.New(t, ctx, setup.Sandbox, url, r.stored.Next)
 	sink := o.Sink
 	if b, ok := sink.(interface{ Next() <-chan struct{} }); ok {
