@@ -143,7 +143,7 @@ func TestFailovers(t *testing.T) {
 	sentinel := func(replicas int, do func(ctx context.Context, s *redistest.Sentinel)) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Parallel()
-			place := redistest.StartSentinel(t, replicas)
+			place := redistest.StartSentinel(t, replicas, time.Second, "--appendonly", "yes")
 			s := &storm{t: t, open: func(n int) (*stored.Store, error) { return tryRedis(t, place.Client(t), n, 1) }}
 			s.run(func(ctx context.Context) { do(ctx, place) })
 		}
@@ -165,7 +165,7 @@ func TestFailovers(t *testing.T) {
 	cluster := func(do func(ctx context.Context, s *storm, c *redistest.Cluster)) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Parallel()
-			place := redistest.StartCluster(t)
+			place := redistest.StartCluster(t, time.Second, "--appendonly", "yes")
 			s := &storm{t: t, open: func(n int) (*stored.Store, error) { return tryRedis(t, place.Client(t), n, 0) }}
 			s.run(func(ctx context.Context) { do(ctx, s, place) })
 		}

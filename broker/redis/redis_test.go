@@ -88,10 +88,10 @@ func TestTopologies(t *testing.T) {
 	}
 	t.Run("cluster", func(t *testing.T) {
 		t.Parallel()
-		brokertest.Contract(t, on(redistest.StartCluster(t).Client(t), 0))
+		brokertest.Contract(t, on(redistest.StartCluster(t, redistest.Patience).Client(t), 0))
 	})
 	t.Run("sentinel", func(t *testing.T) {
 		t.Parallel()
-		brokertest.Contract(t, on(redistest.StartSentinel(t, 1).Client(t), 1))
+		brokertest.Contract(t, on(redistest.StartSentinel(t, 1, redistest.Patience).Client(t), 1))
 	})
 }

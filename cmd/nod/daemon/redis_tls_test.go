@@ -139,7 +139,7 @@ func TestClusterWithOneAddress(t *testing.T) {
 		t.Skip("a Cluster takes long to start")
 	}
 	t.Parallel()
-	url := config.NewSecret("redis://" + redistest.StartCluster(t).Masters[0].Addr)
+	url := config.NewSecret("redis://" + redistest.StartCluster(t, redistest.Patience).Masters[0].Addr)
 	if err := connects(t, config.Redis{URL: url, Cluster: true}); err != nil {
 		t.Error(err)
 	}

@@ -17,9 +17,9 @@ import (
 
 const slots = 16384
 
-// nodeTimeout is the time, in ms, after which an unresponsive node counts as
-// failed.
-const nodeTimeout = 1000
+// Patience is the time after which an unresponsive node counts as failed, in tests
+// without failovers. A busy machine does not delay a node that long.
+const Patience = 30 * time.Second
 
 // Cluster is a Redis Cluster for a test: masters with a replica each.
 type Cluster struct {
@@ -27,14 +27,15 @@ type Cluster struct {
 	Replicas []*Server
 }
 
-// StartCluster starts a Cluster of three masters and three replicas.
-func StartCluster(t testing.TB) *Cluster {
+// StartCluster starts a Cluster of three masters and three replicas, with the given
+// extra arguments. An unresponsive node counts as failed after the given time.
+func StartCluster(t testing.TB, patience time.Duration, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{}
 	var all []*Server
 	for n := range 6 {
-		s := Start(t, "--cluster-enabled", "yes", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", n), "--cluster-node-timeout", fmt.Sprint(nodeTimeout), "--appendonly", "yes")
-		all = append(all, s)
+		own := []string{"--cluster-enabled", "yes", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", n), "--cluster-node-timeout", fmt.Sprint(patience.Milliseconds())}
+		all = append(all, Start(t, append(own, args...)...))
 	}
 	c.Masters, c.Replicas = all[:3], all[3:]
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
@@ -132,15 +133,17 @@ func (s *Sentinel) Synced(t testing.TB) {
 // masterName is the name of the master for the Sentinels.
 const masterName = "nod"
 
-// StartSentinel starts a master, some replicas and three Sentinels.
-func StartSentinel(t testing.TB, replicas int) *Sentinel {
+// StartSentinel starts a master, some replicas and three Sentinels. The given extra
+// arguments are those of the master and the replicas. An unresponsive master counts as
+// failed after the given time.
+func StartSentinel(t testing.TB, replicas int, patience time.Duration, args ...string) *Sentinel {
 	t.Helper()
-	s := &Sentinel{Master: Start(t, "--appendonly", "yes")}
+	s := &Sentinel{Master: Start(t, args...)}
 	host, port, _ := strings.Cut(s.Master.Addr, ":")
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	for range replicas {
-		r := Start(t, "--appendonly", "yes", "--replicaof", host+" "+port)
+		r := Start(t, append([]string{"--replicaof", host + " " + port}, args...)...)
 		rc := r.Client(t)
 		await.Until(t, "the replica follows", func() bool { return strings.Contains(rc.Info(ctx, "replication").Val(), "master_link_status:up") })
 		s.Replicas = append(s.Replicas, r)
@@ -148,7 +151,7 @@ func StartSentinel(t testing.TB, replicas int) *Sentinel {
 	for n := range 3 {
 		dir := t.TempDir()
 		conf := filepath.Join(dir, "sentinel.conf")
-		text := fmt.Sprintf("sentinel monitor %s %s %s 2\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s 5000\n", masterName, host, port, masterName, nodeTimeout, masterName)
+		text := fmt.Sprintf("sentinel monitor %s %s %s 2\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s 5000\n", masterName, host, port, masterName, patience.Milliseconds(), masterName)
 		check(t, os.WriteFile(conf, []byte(text), 0o600))
 		x := &Server{Addr: fmt.Sprintf("127.0.0.1:%d", FreePort(t)), t: t}
 		_, p, _ := strings.Cut(x.Addr, ":")
