@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/nodbridge/nod/bridge"
 )
@@ -16,7 +17,6 @@ type approveFlags struct {
 	input, command string
 	editable       bool
 	scopes         []string
-	named          []string // names of the flags for texts
 }
 
 func approveCommand() *cobra.Command {
@@ -33,9 +33,6 @@ Exit codes: 0 approved, 1 denied, 2 usage or invalid input, 3 expired,
 		Example: "  nod approve \"Delete prod-db?\" && ./delete.sh\n  nod approve \"Deploy v2?\" --command \"kubectl apply -f v2.yaml\" --scopes once,session --session release-2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := notEmpty(cmd, append(f.named, "command", "input")...); err != nil {
-				return err
-			}
 			r := a.request(args[0])
 			var err error
 			if r.Approval, err = f.approval(); err != nil {
@@ -59,7 +56,7 @@ Exit codes: 0 approved, 1 denied, 2 usage or invalid input, 3 expired,
 }
 
 func (f *approveFlags) flags(cmd *cobra.Command) {
-	f.named = textFlags(cmd, f.texts.Texts())
+	textFlags(cmd, f.texts.Texts())
 	cmd.Flags().StringVar(&f.command, "command", "", "command that would run, shown unchanged")
 	cmd.Flags().StringVar(&f.input, "input", "", "input of the tool, as JSON")
 	cmd.Flags().BoolVar(&f.editable, "editable", false, "let approvers edit the input; print the approved input as JSON")
@@ -111,13 +108,14 @@ func printApproved(w io.Writer, rec bridge.Record, original json.RawMessage) err
 	return nil
 }
 
-// notEmpty rejects flags with an empty value, such as an unset shell variable.
-// Otherwise, nod would silently ignore them.
-func notEmpty(cmd *cobra.Command, flags ...string) error {
-	for _, name := range flags {
-		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return bridge.Errorf(bridge.CodeInvalid, "--%s: a value is required", name)
+// noneEmpty rejects a flag with an empty value, such as an unset shell variable.
+// Otherwise, nod would silently ignore the flag.
+func noneEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		list, ok := f.Value.(pflag.SliceValue)
+		if f.Value.String() == "" || ok && len(list.GetSlice()) == 0 {
+			err = bridge.Errorf(bridge.CodeInvalid, "--%s: a value is required", f.Name)
 		}
-	}
-	return nil
+	})
+	return err
 }

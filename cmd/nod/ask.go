@@ -32,17 +32,13 @@ type asking struct {
 	join, keep     bool
 }
 
-// textFlags adds a flag for each text to a command, and returns the names of
-// the flags.
-func textFlags(cmd *cobra.Command, all iter.Seq[bridge.Text]) []string {
-	var names []string
+// textFlags adds a flag for each text to a command.
+func textFlags(cmd *cobra.Command, all iter.Seq[bridge.Text]) {
 	for t := range all {
 		if t.Flag != "" {
 			cmd.Flags().StringVar(t.Value, t.Flag, "", t.About)
-			names = append(names, t.Flag)
 		}
 	}
-	return names
 }
 
 func (a *asking) flags(cmd *cobra.Command) {
@@ -74,6 +70,9 @@ func (a *asking) request(prompt string) bridge.Request {
 // ask sends a request and waits until it is closed. A signal cancels the
 // request.
 func (a *asking) ask(cmd *cobra.Command, r bridge.Request) (bridge.Record, error) {
+	if err := noneEmpty(cmd); err != nil {
+		return bridge.Record{}, err
+	}
 	whole := r
 	if err := whole.Normalize(); err != nil {
 		return bridge.Record{}, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // commandTree returns every command below and including root, by its path.
@@ -118,8 +119,26 @@ func silent(args []string, stdout string) bool {
 	return stdout == ""
 }
 
+// prompting are the command lines of the commands that ask people, which emptied
+// completes.
+var prompting = map[string][]string{"ask": {"x"}, "approve": {"x"}, "run": {"--", "true"}, "notify": {"x"}}
+
+// emptied returns a command line with an empty value for each flag of the
+// commands that ask people.
+func emptied(tree map[string]*cobra.Command) [][]string {
+	var out [][]string
+	for name, args := range prompting {
+		tree[name].Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "bool" {
+				out = append(out, append([]string{name, "--patience", "1ms", "--" + f.Name, ""}, args...))
+			}
+		})
+	}
+	return out
+}
+
 // TestArguments checks that each command rejects too few, too many and empty
-// arguments.
+// arguments, and that the commands that ask people reject empty flags.
 func TestArguments(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s", r.Method, r.URL)
@@ -129,16 +148,16 @@ func TestArguments(t *testing.T) {
 	t.Setenv("NOD_URL", server.URL)
 	t.Setenv("NOD_TOKEN", "token-of-nobody-at-all")
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{
+	for _, args := range append(emptied(commandTree(fullTree())), [][]string{
 		{"approve"}, {"approve", ""}, {"approve", "  "}, {"approve", "a", "b"}, {"approve", "\n\t"},
 		{"ask"}, {"ask", ""}, {"ask", " "}, {"ask", "a", "b"}, {"notify"}, {"notify", ""}, {"notify", "a", "b"},
 		{"run"}, {"run", "--"}, {"run", "--", ""}, {"run", "--", " "}, {"run", ""}, {"run", "--", "/"}, {"run", "--", "./"},
-		{"approve", "x", "--command", "a", "--input", "{}"}, {"approve", "x", "--input", "{"}, {"approve", "x", "--scopes", "forever"}, {"approve", "x", "--confirm", ""},
-		{"approve", "x", "--on-timeout", "approve"}, {"approve", "x", "--on-timeout", "allow"}, {"approve", "x", "--command", ""},
+		{"approve", "x", "--command", "a", "--input", "{}"}, {"approve", "x", "--input", "{"}, {"approve", "x", "--scopes", "forever"},
+		{"approve", "x", "--on-timeout", "approve"}, {"approve", "x", "--on-timeout", "allow"},
 		{"show"}, {"show", "a", "b"}, {"show", "no-id"}, {"answer"}, {"answer", "no-id", "once"}, {"cancel"}, {"cancel", "a", "b"}, {"list", "x"}, {"grants", "x"}, {"grants", "revoke"},
 		{"version", "x"}, {"man"}, {"man", "a", "b"}, {"serve", "x"}, {"demo", "x"}, {"doctor", "x"}, {"init", "x", "y", "z"}, {"receipt", "verify"}, {"audit", "verify", "a", "b", "c"}, {"completion"}, {"completion", "bash", "x"},
 		{"hook"}, {"hook", "claude", "x"}, {"hook", "codex", "x"}, {"policy", "x"}, {"config", "x"}, {"config", "token", "a"},
-	} {
+	}...) {
 		var out, errs strings.Builder
 		code := Run(args, strings.NewReader(""), &out, &errs)
 		if code == 0 || code == 5 || !silent(args, out.String()) || errs.Len() == 0 {
