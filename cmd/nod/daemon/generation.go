@@ -85,30 +85,39 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 	return g, nil
 }
 
-// entry serves the API, MCP, the console, metrics, and the callbacks of
-// platforms.
+// entry serves the handlers.
 func (d *Daemon) entry(c config.Config, g *generation, callbacks map[string]func(bridge.Sink) http.Handler, hide *redact.Redactor) http.Handler {
 	mux := http.NewServeMux()
-	for path, h := range callbacks {
-		mux.Handle(path, queued(d.bodies, h(g.engine)))
+	for pattern, h := range d.handlers(c, g, callbacks, hide) {
+		mux.Handle(pattern, h)
 	}
-	handler := func(a bridge.Agent) http.Handler { return d.mcpHandler(g, a) }
-	mux.Handle("GET /metrics", guarded(config.TokenHashes(c.Metrics.Token), d.observer.Metrics()))
-	mux.Handle("POST /admin/reload", d.reloadEntry(g.keys))
+	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", d.bounded(mux))
+}
+
+// handlers returns the API, MCP, the console, metrics, and the callbacks of
+// platforms by pattern.
+func (d *Daemon) handlers(c config.Config, g *generation, callbacks map[string]func(bridge.Sink) http.Handler, hide *redact.Redactor) map[string]http.Handler {
+	out := map[string]http.Handler{
+		"GET /metrics":       guarded(config.TokenHashes(c.Metrics.Token), d.observer.Metrics()),
+		"POST /admin/reload": d.reloadEntry(g.keys),
+	}
+	for path, h := range callbacks {
+		out[path] = queued(d.bodies, h(g.engine))
+	}
 	tokens := buildTokens(c)
 	front := api.Options{
 		Engine: g.engine, Reader: d.history, Ready: d.store.Ready, Tokens: tokens, Closing: g.closing, Log: d.log, Redact: hide.Redact, Keys: d.keysHealth,
-		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, Origins: c.Origins, EntryPoints: map[string]api.EntryPoint{"/mcp": handler},
+		Proven: proven, Refused: d.guesses.failed, Parked: &d.parked, Origins: c.Origins,
+		EntryPoints: map[string]api.EntryPoint{"/mcp": func(a bridge.Agent) http.Handler { return d.mcpHandler(g, a) }},
 	}
 	if c.Console.Enabled {
 		page := buildConsole(c, g.engine, tokens, g.keys.token[0], g.engine.Notes, d.signIns, d.log)
-		mux.Handle("/console/", queued(d.bodies, page))
-		mux.Handle(passkeys.SignPath, queued(d.bodies, page))
+		out["/console/"], out[passkeys.SignPath] = queued(d.bodies, page), queued(d.bodies, page)
+		out["GET /{$}"] = http.RedirectHandler("/console/", http.StatusSeeOther)
 		front.Session = page.Principal
-		mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	}
-	mux.Handle("/", d.observer.API(api.New(front)))
-	return HostsOf(c).Guard("add it to hosts in the config or to NOD_HOSTS", d.bounded(mux))
+	out["/"] = d.observer.API(api.New(front))
+	return out
 }
 
 // guarded requires a token with one of the hashes for h. Without hashes, anyone
