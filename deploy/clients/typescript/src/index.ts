@@ -2,7 +2,7 @@
 import { encode, type Fields, isObject, randomID, textOf } from "./canonical.ts";
 import { Aborted, DeadlineExceeded, NodError, Refused, Unexpected } from "./errors.ts";
 import { atOnce, type Call, Http, json, mediaType, type Operation, type Query, type Reply, Until } from "./http.ts";
-import { known, recorded, same, uuid } from "./record.ts";
+import { known, listed, recorded, same, uuid } from "./record.ts";
 import type { Decision, PersonReply, Reading, RequestFields, Sending, Settings, Waiting } from "./settings.ts";
 import type { Approval, Grant, Message, Recorded, Reprompt, Request, RequestRecord } from "./types.ts";
 import type { Session, SessionReport, State, Steering, Stop } from "./types.ts";
@@ -353,7 +353,7 @@ export class Nod {
 function page(reply: Reply): { items: RequestRecord[]; next?: string } {
   const value = json(reply);
   if (!isObject(value) || !Array.isArray(value.items)) throw new Unexpected("the response is not a page of requests");
-  const items = value.items.map((item) => known(item));
+  const items = value.items.map((item) => listed(item));
   return typeof value.next === "string" ? { items, next: value.next } : { items };
 }
 

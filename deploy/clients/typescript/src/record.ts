@@ -5,6 +5,7 @@ import type { Recorded, RequestRecord } from "./types.ts";
 
 export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const hex = /^[0-9a-f]{64}$/;
+const scope = /^(once|session|always)(:[0-9]+)?$/; // a number names one of several options
 const states = ["pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable"];
 const matches = (pattern: RegExp, value: unknown) => typeof value === "string" && pattern.test(value);
 
@@ -17,6 +18,15 @@ export function known(value: unknown, id?: string): RequestRecord {
     throw new Unexpected("the response is not the record of a request");
   }
   if (id !== undefined && value.interaction.id !== id) throw new Unexpected("the response is for another request");
+  return value as unknown as RequestRecord;
+}
+
+/** Returns a value of a list if it is a record, or one that the daemon could not verify, whose parts may disagree. */
+export function listed(value: unknown): RequestRecord {
+  if (!isObject(value) || !value.unverified) return known(value);
+  if (!isObject(value.interaction) || !matches(uuid, value.interaction.id) || !states.includes(value.state as string)) {
+    throw new Unexpected("the response is not the record of a request");
+  }
   return value as unknown as RequestRecord;
 }
 
@@ -59,7 +69,7 @@ function valid(record: Fields, interaction: Fields): boolean {
     response.state === state &&
     (response.digest === interaction.digest || (!response.digest && !["approved", "denied", "answered"].includes(state as string))) &&
     isObject(response.answers ?? {}) &&
-    (state !== "approved" || ["once", "session", "always"].includes(response.scope as string)) &&
+    (state !== "approved" || matches(scope, response.scope)) &&
     (state === "approved" || !("input" in response))
   );
 }

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from ._canonical import dumps, loads, plain, text
 from ._errors import NodError, Refused, Unexpected, Unreachable
 from ._http import Lost, Reply
-from ._record import UUID, known, recorded, same
+from ._record import UUID, known, listed, recorded, same
 from ._types import OPERATIONS
 
 GRACE = 10.0  # seconds in which the daemon must answer after a wait
@@ -234,7 +234,7 @@ class Core:
         if not isinstance(page, dict) or not isinstance(page.get("items"), list):
             raise Unexpected("the response is not a page of requests")
         for item in page["items"]:
-            known(item, None)
+            listed(item)
         return page
 
     def record(self, operation: str, id: str, body: Any = None) -> Steps:

@@ -11,6 +11,7 @@ from ._errors import Unexpected
 STATES = ("pending", "answered", "approved", "denied", "expired", "cancelled", "superseded", "undeliverable")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _HEX = re.compile(r"[0-9a-f]{64}\Z")
+_SCOPE = re.compile(r"(once|session|always)(:[0-9]+)?\Z")  # a number names one of several options
 
 
 def known(record: Any, id: Optional[str]) -> Any:
@@ -21,6 +22,17 @@ def known(record: Any, id: Optional[str]) -> Any:
         raise Unexpected("the response is not the record of a request") from None
     if id is not None and record["interaction"]["id"] != id:
         raise Unexpected("the response is for another request")
+    return record
+
+
+def listed(record: Any) -> Any:
+    """Return a value of a list if it is a record, or one that the daemon could not verify, whose parts may disagree."""
+    if not isinstance(record, dict) or not record.get("unverified"):
+        return known(record, None)
+    interaction = record.get("interaction")
+    id = interaction.get("id") if isinstance(interaction, dict) else None
+    if not isinstance(id, str) or not UUID.match(id) or record.get("state") not in STATES:
+        raise Unexpected("the response is not the record of a request")
     return record
 
 
@@ -85,7 +97,7 @@ def _check(record: Any) -> None:
         said = response.get("digest") or ("" if state in ("approved", "denied", "answered") else interaction["digest"])
         wrong = wrong or response["state"] != state or said != interaction["digest"]
         wrong = wrong or not isinstance(response.get("answers", {}), dict)
-        wrong = wrong or (state == "approved" and response.get("scope") not in ("once", "session", "always"))
+        wrong = wrong or (state == "approved" and not _SCOPE.match(response["scope"]))
         wrong = wrong or (state != "approved" and "input" in response)
     if wrong:
         raise TypeError
