@@ -203,7 +203,7 @@ func (s *Settings) hooks(doc *hujson.Value) (map[string][]json.RawMessage, error
 // applyHooks replaces nod's entries among an agent's hooks, or removes them.
 // With keepGates, nod's gates stay, so that no gate is removed by accident. The
 // entries of others keep their place, their format and their comments. New
-// entries keep the environment that a user gave the earlier ones.
+// entries keep the text that a user put in front of the earlier ones.
 func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keepGates bool) error {
 	s.agent = agent
 	return s.change(func(doc *hujson.Value) error {
@@ -218,7 +218,10 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			}
 		}
 		slices.Sort(events)
-		before := beforeProgram(was, agent)
+		before, err := s.hooksBefore(was, agent)
+		if err != nil {
+			return err
+		}
 		for _, event := range events {
 			keeps := !s.Undo && event == "PreToolUse" && keepGates
 			kept := func(raw json.RawMessage) bool {

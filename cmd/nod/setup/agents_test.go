@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -194,6 +195,7 @@ func TestEnvironmentOfHooks(t *testing.T) {
 		"A='b c' NOD_TOKEN=\"$(cat ~/token)\" nod hook claude --route prod":  "A='b c' NOD_TOKEN=\"$(cat ~/token)\" ",
 		"env NOD_ROUTE=prod \"$HOME/bin/nod\" hook claude --fail open":       "env NOD_ROUTE=prod ",
 		"NOD_URL=http://127.0.0.1:8090 /usr/bin/nod-hook claude --watch":     "NOD_URL=http://127.0.0.1:8090 ", "nod-hook.exe claude": "",
+		". ~/.nod.env && nod hook claude": ". ~/.nod.env && ", " cd /srv; A=b nod hook claude --route prod": "cd /srv; A=b ", "cat | nod-hook claude": "cat | ",
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		hooks := map[string]any{"Stop": []hookEntry{{"", []hookHandler{{Type: "command", Command: command}}}}}
@@ -248,6 +250,48 @@ func TestEnvironmentOfHooks(t *testing.T) {
 	for _, command := range []string{"./check.sh hook claude", "NOD=nod other hook claude", "echo 'nod hook claude'", "nod hook codex", "nod ' hook claude", "nod-hook codex", "hook claude", "nod claude", "nod-hooks claude", "echo nod-hook"} {
 		if _, ours := parseHookLine(command, "claude"); ours {
 			t.Errorf("%s: counts as nod's", command)
+		}
+	}
+}
+
+// TestTextAroundHooks checks that nod init keeps the text in front of the hook of
+// every agent, and refuses to change a hook from which it would lose a part.
+func TestTextAroundHooks(t *testing.T) {
+	t.Parallel()
+	for agent, event := range map[string]string{"claude": "Stop", "codex": "Stop", "copilot": "permissionRequest"} {
+		for command, kept := range map[string]bool{
+			"NOD_TOKEN=x nod hook " + agent: true, ". ~/.nod.env && nod hook " + agent: true,
+			"if [ -x nod ]; then nod hook " + agent + "; fi": false, "(cd /srv && nod hook " + agent + ")": false,
+		} {
+			path := filepath.Join(t.TempDir(), "settings.json")
+			entry := fmt.Sprintf(`{"hooks":[{"type":"command","command":%q}]}`, command)
+			if agent == "copilot" {
+				entry = fmt.Sprintf(`{"type":"command","bash":%q}`, command)
+			}
+			was := fmt.Sprintf(`{"hooks":{%q:[%s]}}`, event, entry)
+			if err := os.WriteFile(path, []byte(was), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := func(undo bool) (string, error) {
+				s := Settings{Path: path, Program: "nod", Undo: undo, Out: io.Discard, Talk: io.Discard}
+				f := HookOptions{Grace: 10 * time.Second}
+				err := map[string]func(HookOptions) error{"claude": s.Claude, "codex": s.Codex, "copilot": s.Copilot}[agent](f)
+				raw, read := os.ReadFile(path)
+				if read != nil {
+					t.Fatal(read)
+				}
+				return string(raw), err
+			}
+			got, err := run(false)
+			if kept && (err != nil || strings.Count(got, strings.ReplaceAll(command, "&", `\u0026`)) != strings.Count(got, "nod hook")) {
+				t.Errorf("%s becomes %s, %v", command, got, err)
+			}
+			if !kept && (bridge.ErrorCode(err) != bridge.CodeInvalid || got != was) {
+				t.Errorf("%s becomes %s, %v", command, got, err)
+			}
+			if got, err := run(true); err != nil || strings.Contains(got, "nod hook") {
+				t.Errorf("%s: after the undo: %s, %v", command, got, err)
+			}
 		}
 	}
 }

@@ -38,8 +38,19 @@ func (s *Settings) Copilot(f HookOptions) error {
 		if err != nil {
 			return err
 		}
+		var commands []string
+		for _, raw := range was[copilot.PermissionRequest] {
+			commands = append(commands, copilotCommands(raw)...)
+		}
+		before, err := s.beforeProgram(commands, "copilot")
+		if err != nil {
+			return err
+		}
 		var want []any
 		if !s.Undo {
+			if hook.Bash != "" {
+				hook.Bash = before + ask
+			}
 			want = []any{hook}
 		}
 		kept := func(raw json.RawMessage) bool { return !isCopilotHook(raw) }
@@ -55,18 +66,23 @@ func (s *Settings) Copilot(f HookOptions) error {
 
 // isCopilotHook reports whether a hook runs nod hook copilot.
 func isCopilotHook(raw json.RawMessage) bool {
+	return slices.ContainsFunc(copilotCommands(raw), func(command string) bool {
+		_, ours := parseHookLine(command, "copilot")
+		return ours
+	})
+}
+
+// copilotCommands returns the command lines of a hook.
+func copilotCommands(raw json.RawMessage) []string {
 	var h struct {
 		Command    string `json:"command"`
 		Bash       string `json:"bash"`
 		PowerShell string `json:"powershell"`
 	}
 	if decode(raw, &h) != nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc([]string{h.Command, h.Bash, strings.TrimPrefix(h.PowerShell, "& ")}, func(command string) bool {
-		_, ours := parseHookLine(command, "copilot")
-		return ours
-	})
+	return []string{h.Command, h.Bash, strings.TrimPrefix(h.PowerShell, "& ")}
 }
 
 // surveyCopilot reads the hooks and the servers of Copilot CLI.

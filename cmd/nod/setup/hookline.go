@@ -22,8 +22,8 @@ import (
 
 // hookLine is the command line of a hook that runs nod.
 type hookLine struct {
-	// before is the text in front of the program in its command, such as
-	// "NOD_URL=http://127.0.0.1:8787 ".
+	// before is the text in front of the program, such as
+	// "NOD_URL=http://127.0.0.1:8787 " or ". ~/nod.env && ".
 	before  string
 	program string
 }
@@ -128,7 +128,7 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 			rest := words[k+1:]
 			if isProgram(words[k]) && len(rest) > 1 && rest[0] == "hook" && rest[1] == agent || isHookProgram(words[k]) && len(rest) > 0 && rest[0] == agent {
 				found = true
-				out = hookLine{command[call.Pos().Offset():call.Args[k].Pos().Offset()], words[k]}
+				out = hookLine{strings.TrimLeft(command[:call.Args[k].Pos().Offset()], " \t\n"), words[k]}
 			}
 		}
 		return !found
@@ -193,19 +193,35 @@ func literals(call *syntax.CallExpr) []string {
 	return words
 }
 
-// beforeProgram returns the text in front of the program in nod's hooks, such
-// as an environment that a user added. It is empty if no hook has such a text.
-func beforeProgram(hooks map[string][]json.RawMessage, agent string) string {
+// hooksBefore returns the text in front of nod in the hooks of an agent, by
+// event, such as an environment that a user added.
+func (s *Settings) hooksBefore(hooks map[string][]json.RawMessage, agent string) (string, error) {
+	var commands []string
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		for _, raw := range hooks[event] {
 			var e hookEntry
-			if ours, _ := isOurs(raw, agent); !ours || decode(raw, &e) != nil {
-				continue
-			}
-			if line, _ := parseHookLine(e.Hooks[0].Command, agent); line.before != "" {
-				return line.before
+			if ours, _ := isOurs(raw, agent); ours && decode(raw, &e) == nil {
+				commands = append(commands, e.Hooks[0].Command)
 			}
 		}
 	}
-	return ""
+	return s.beforeProgram(commands, agent)
+}
+
+// beforeProgram returns the text in front of nod in the command lines of nod's
+// hooks. It is empty if none has such a text. It returns CodeInvalid if the
+// text cannot be kept, because it is not complete without the text behind nod.
+func (s *Settings) beforeProgram(commands []string, agent string) (string, error) {
+	for _, command := range commands {
+		line, ours := parseHookLine(command, agent)
+		if !ours || line.before == "" || s.Undo {
+			continue
+		}
+		if _, err := syntax.NewParser().Parse(strings.NewReader(line.before+hookProgram), ""); err != nil {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the hook %q runs nod inside of another command", s.Path, command).
+				WithHint("remove that hook, or run nod at its end, as in: . ~/nod.env && nod hook %s; nothing was changed", agent)
+		}
+		return line.before, nil
+	}
+	return "", nil
 }
