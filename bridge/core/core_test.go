@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,4 +80,21 @@ func work(t *testing.T, s *stored.Store) map[life.JobKind]int {
 			noError(t, s.Finish(t.Context(), j))
 		}
 	}
+}
+
+// TestPendingNotices checks that the requests of a session do not include notices, such as
+// the message of the session while it is being posted.
+func TestPendingNotices(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, opens opener) {
+		s := opens("a")
+		asked := open(t, s, func(i *bridge.Interaction) { i.Session = "s" }).Interaction.ID
+		notice := open(t, s, func(i *bridge.Interaction) { i.Session, i.Kind, i.Approval = "s", bridge.KindNotice, nil }).Interaction.ID
+		for session, want := range map[string]int{"s": 1, "": 2} {
+			got := must[[]bridge.ID](t)(s.Pending(t.Context(), "", session))
+			if len(got) != want || !slices.Contains(got, asked) || slices.Contains(got, notice) != (want == 2) {
+				t.Errorf("pending in session %q: %v, want %d", session, got, want)
+			}
+		}
+	})
 }

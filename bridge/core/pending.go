@@ -42,7 +42,7 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 			return nil, err
 		}
 		for n, d := range found {
-			if d.Err == nil && f.Match(*in.Record(d.Docs)) {
+			if d.Err == nil && d.Body.Kind != bridge.KindNotice && f.Match(*in.Record(d.Docs)) {
 				out = append(out, part[n])
 			}
 		}

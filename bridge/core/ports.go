@@ -53,7 +53,8 @@ type Interactions interface {
 	// Pending returns the pending interactions of a session, newest first.
 	// If both arguments are empty, it returns all pending interactions, the
 	// next deadline first. Those of a session lack the ones that it cannot
-	// read, which stay pending.
+	// read, which stay pending, and notices, which no one decides, such as the
+	// message of the session while it is being posted.
 	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
 	// Mark stores an event other than an answer.
 	Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error)

@@ -141,8 +141,8 @@ func (w *withdrawals) decidedElsewhere(
 	var pending []bridge.Interaction // the oldest first
 	for _, id := range slices.Backward(ids) {
 		r, err := w.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.Over() || r.Interaction.Kind == bridge.KindNotice) {
-			continue // no one decides about a notice, such as a session message, while it is being posted
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.Over() {
+			continue
 		}
 		if err != nil {
 			return err

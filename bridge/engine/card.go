@@ -31,16 +31,30 @@ func ByName(all []bridge.Platform) map[string]bridge.Platform {
 	return m
 }
 
-func (m platforms) of(r bridge.Record, destination int) (bridge.Platform, error) {
+// PlatformFor returns the platform of a job at a destination of a record.
+func PlatformFor(all map[string]bridge.Platform, j core.Job, r bridge.Record, destination int) (bridge.Platform, error) {
 	if destination >= len(r.Interaction.Destinations) {
 		return nil, bridge.Errorf(bridge.CodeInternal, "destination %d of %d does not exist", destination, len(r.Interaction.Destinations))
 	}
 	name := r.Interaction.Destinations[destination].Platform
-	p, ok := m[name]
-	if !ok {
-		return nil, bridge.Errorf(bridge.CodeInvalid, "platform %s is not configured", name)
+	if p, ok := all[name]; ok {
+		return p, nil
 	}
-	return p, nil
+	return nil, NotConfigured(j, "platform "+name)
+}
+
+// rollout is the time for which a job waits for a daemon that has its platform or
+// webhook. While daemons get another config one after the other, some do not have it.
+const rollout = 10 * time.Minute
+
+// NotConfigured returns the error of a job whose platform or webhook is not in the
+// config of this daemon. During the rollout of a config, it is CodeUnavailable.
+func NotConfigured(j core.Job, what string) error {
+	code := bridge.CodeNotFound
+	if time.Since(j.Began) < rollout {
+		code = bridge.CodeUnavailable
+	}
+	return bridge.Errorf(code, "%s is not configured", what)
 }
 
 // clickMentions is the time limit for looking up the people whom the card of a

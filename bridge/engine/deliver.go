@@ -70,10 +70,19 @@ func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // draw shows a view with a call of a platform. If the platform keeps refusing
 // the text of the request, draw shows the view without the text, and sets
-// withheld. The error is the error of the complete view.
+// withheld. The error is the error of the complete view. A platform with too many
+// calls in progress gets the call later.
 func (w *dispatcher) draw(
 	j core.Job, r bridge.Record, p bridge.Platform, view bridge.View, call func(bridge.View, *bridge.Parts) error,
 ) (withheld bool, err error) {
+	select {
+	case w.calls[p.Name()] <- struct{}{}:
+		defer func() { <-w.calls[p.Name()] }()
+	default:
+		later := bridge.Wrap(bridge.CodeUnavailable, bridge.ErrPaced, "too many calls of %s are in progress", p.Name())
+		later.RetryAfter = outboxPoll
+		return false, later
+	}
 	began, parts := time.Now(), w.cards.parts(view)
 	before := len(parts.Sent())
 	err = call(view, parts)

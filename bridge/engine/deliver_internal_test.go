@@ -471,20 +471,22 @@ func TestEditGivesUp(t *testing.T) {
 	}
 }
 
-// TestUnknownPlatform checks that a job for what the config no longer has is
-// buried.
+// TestUnknownPlatform checks that a job for what the config does not have waits for a
+// daemon that has it, and is then buried.
 func TestUnknownPlatform(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := fake.Question("Ship it?")
 	i.Destinations[0].Platform = "gone"
 	r := o.store.Put(t, i)
-	for _, n := range []int{0, 3} {
-		if err := o.dispatcher.do(t.Context(), o.store.Work(life.JobPost, r.Interaction.ID, n)); err != nil {
+	waits, old, other := o.store.Work(life.JobPost, r.Interaction.ID, 0), o.store.Work(life.JobPost, r.Interaction.ID, 0), o.store.Work(life.JobPost, r.Interaction.ID, 3)
+	old.Began = time.Now().Add(-rollout)
+	for _, j := range []core.Job{waits, old, other} {
+		if err := o.dispatcher.do(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o.outcomes("post dead: invalid: platform gone is not configured", "post dead: internal: destination 3 of 1 does not exist")
+	o.outcomes("post retry in 250ms", "post dead: not_found: platform gone is not configured", "post dead: internal: destination 3 of 1 does not exist")
 }
 
 // TestDispatcher checks that jobs are worked on until the context ends, even
@@ -513,6 +515,33 @@ func TestDispatcher(t *testing.T) {
 				t.Fatalf("%s is not posted", id)
 			}
 		}
+	})
+}
+
+// TestHangingPlatform checks that a platform whose calls hang does not delay the cards
+// of another.
+func TestHangingPlatform(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		other := &fake.Chat{As: "other"}
+		o := newOffice(t, func(op *Options) { op.Platforms = append(op.Platforms, other) })
+		o.chat.Each = jobTimeout
+		for range 3 * jobsAtOnce {
+			o.store.Work(life.JobPost, o.store.Put(t, fake.Question("Ship it?")).Interaction.ID, 0)
+		}
+		i := fake.Question("Ship it?")
+		i.Destinations[0].Platform = "other"
+		r := o.store.Put(t, i)
+		o.store.Work(life.JobPost, r.Interaction.ID, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); o.dispatcher.run(ctx) }()
+		time.Sleep(2 * outboxPoll)
+		if got := o.store.Get(r.Interaction.ID); len(got.Messages) != 1 {
+			t.Error("the card waits for those of the other platform")
+		}
+		stop()
+		<-done
 	})
 }
 

@@ -99,29 +99,26 @@ func gone(r bridge.Record, err error) bool {
 	return errors.Is(err, bridge.ErrDeleted) || errors.Is(err, bridge.ErrClosed) && !r.State.Final()
 }
 
-// tell replies to a closed card that nod cannot change, once for each outcome.
+// tell replies to a closed card that nod cannot change, once for each outcome. After a
+// kill in between, the reply appears twice, which is better than never.
 func (l *lostCards) tell(ctx context.Context, r bridge.Record, destination int) error {
 	ref, posted := r.Messages[destination]
 	i := r.Interaction
-	p, err := l.platforms.of(r, destination)
-	if err != nil || !posted {
-		return err
+	if !posted {
+		return nil
 	}
-	teller, ok := p.(bridge.ReminderPoster)
+	teller, ok := l.platforms[i.Destinations[destination].Platform].(bridge.ReminderPoster)
 	if !ok {
 		return nil
 	}
 	key := "told:" + string(i.ID) + ":" + strconv.Itoa(destination) + ":" + string(r.State)
-	first, err := l.notes.Claim(ctx, key, lostKept)
-	if err != nil || !first {
+	if told, err := l.notes.Note(ctx, key); err != nil || told != "" {
 		return err
 	}
 	text := words.Closed(l.reader.redactor.Record(r))
-	err = teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
-	if err != nil {
-		if derr := l.notes.Unclaim(ctx, key); derr != nil {
-			l.log.Warn("reply with the outcome will not be retried", "id", i.ID, "error", derr)
-		}
+	err := teller.Remind(ctx, i.Destinations[destination], ref, bridge.Reminder{Destination: destination, Text: text})
+	if err == nil {
+		_, err = l.notes.PutNote(ctx, key, ref.Message, lostKept)
 	}
 	return err
 }

@@ -12,9 +12,20 @@ import (
 const (
 	jobLease   = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew   = 1500 * time.Millisecond
-	jobsAtOnce = 64
-	outboxPoll = time.Second // maximum delay until a daemon notices the job of a dead process
+	jobsAtOnce = 128
+	// callsAtOnce leaves slots for the other platforms if the calls of one hang.
+	callsAtOnce = jobsAtOnce * 2 / 3
+	outboxPoll  = time.Second // maximum delay until a daemon notices the job of a dead process
 )
+
+// callSlots returns a channel for each platform that limits its calls in progress.
+func callSlots(all platforms) map[string]chan struct{} {
+	out := map[string]chan struct{}{}
+	for name := range all {
+		out[name] = make(chan struct{}, callsAtOnce)
+	}
+	return out
+}
 
 // run hands jobs to goroutines until ctx ends.
 func (w *dispatcher) run(ctx context.Context) {

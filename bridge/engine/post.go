@@ -14,11 +14,11 @@ import (
 // an interrupted attempt has recorded.
 func (w *dispatcher) post(ctx context.Context, j core.Job) error {
 	r, err := w.records.Load(ctx, j.Interaction)
-	if err != nil {
+	if err != nil || r.State.Final() {
 		return err
 	}
-	p, err := w.platforms.of(r, j.Destination)
-	if err != nil || r.State.Final() {
+	p, err := PlatformFor(w.platforms, j, r, j.Destination)
+	if err != nil {
 		return err
 	}
 	if ref, posted := r.Messages[j.Destination]; posted { // an earlier attempt was interrupted

@@ -43,6 +43,9 @@ func (s *Decisions) reevaluate(ctx context.Context, actor bridge.Actor, rec brid
 		if rec, err = s.evaluator.restate(ctx, rec, v); err != nil {
 			return rec, nil, err
 		}
+		if rec.State.Final() { // the person is told what closed it
+			return rec, nil, errAmended
+		}
 		return rec, refuse("The rules changed since this was requested. It now requires " + strings.Join(v.Stricter, ", ") +
 			". Nothing was recorded: read the card and decide again."), nil
 	}

@@ -20,7 +20,7 @@ func (w *dispatcher) update(ctx context.Context, j core.Job) error {
 	if err != nil {
 		return err
 	}
-	p, err := w.platforms.of(r, j.Destination)
+	p, err := PlatformFor(w.platforms, j, r, j.Destination)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func New(o Options) *Engine {
 			outbox: store, records: store, seams: seams, platforms: platforms, cards: cards,
 			threads: &threads{notes: notes, shown: &ShownSessions{notes}, seams: seams, log: log},
 			lost:    &lostCards{records: store, notes: notes, reader: reader, platforms: platforms, log: log},
-			watcher: watcher, redactor: redactor, log: log,
+			calls:   callSlots(platforms), watcher: watcher, redactor: redactor, log: log,
 		},
 		sweeper:  &sweeper{deadlines: store, log: log},
 		receiver: &receiver{leases: leases, redactor: redactor, platforms: platforms, standby: newStandbys(), log: log, node: o.Node},
@@ -121,6 +121,7 @@ type dispatcher struct {
 	cards     *cards
 	threads   *threads
 	lost      *lostCards
+	calls     map[string]chan struct{} // one element for each call in progress, by platform; see draw
 	watcher   Watcher
 	redactor  *Redactor
 	log       *slog.Logger

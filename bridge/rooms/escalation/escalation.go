@@ -187,14 +187,6 @@ func (e *Room) needed(ctx context.Context, r bridge.Record) []bridge.Reminder {
 	return out
 }
 
-// platform returns the platform of a destination.
-func (e *Room) platform(r bridge.Record, destination int) (bridge.Platform, error) {
-	if p, ok := e.platforms[r.Interaction.Destinations[destination].Platform]; ok {
-		return p, nil
-	}
-	return nil, bridge.Errorf(bridge.CodeInvalid, "platform %s is not configured", r.Interaction.Destinations[destination].Platform)
-}
-
 // Remind sends a reminder, unless the request was closed in the meantime. If the card
 // was deleted or its channel is closed, Remind posts the card again.
 func (e *Room) Remind(ctx context.Context, j core.Job) error {
@@ -209,7 +201,7 @@ func (e *Room) Remind(ctx context.Context, j core.Job) error {
 		return bridge.Errorf(bridge.CodeInternal, "reminder %d of %d does not exist", j.Destination, len(r.Reminders))
 	}
 	m := r.Reminders[j.Destination]
-	p, err := e.platform(r, m.Destination)
+	p, err := engine.PlatformFor(e.platforms, j, r, m.Destination)
 	if err != nil {
 		return err
 	}

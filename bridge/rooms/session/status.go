@@ -122,7 +122,7 @@ func (st *statuses) pending(ctx context.Context, agent, session string) ([]bridg
 	for _, id := range ids[:min(len(ids), maxListed)] {
 		r, err := st.records.Load(ctx, id)
 		switch {
-		case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.State.Final() || r.Interaction.Kind == bridge.KindNotice):
+		case bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.State.Final():
 		case err != nil:
 			return nil, err
 		default:

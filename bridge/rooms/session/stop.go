@@ -71,7 +71,7 @@ func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	}
 	for _, id := range ids {
 		r, err := st.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && (r.State.Final() || r.Interaction.Kind == bridge.KindNotice) {
+		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.State.Final() {
 			continue
 		}
 		if err != nil {

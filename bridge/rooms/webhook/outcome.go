@@ -116,5 +116,5 @@ func (h *Room) deliver(ctx context.Context, j core.Job) error {
 		h.watcher.Did(j, w.Name(), r, began, err)
 		return err
 	}
-	return bridge.Errorf(bridge.CodeNotFound, "webhook %s is no longer configured", names[j.Destination])
+	return engine.NotConfigured(j, "webhook "+names[j.Destination])
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/engine"
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/platforms/platformtest/fake"
@@ -145,19 +146,21 @@ func TestHookIsBusy(t *testing.T) {
 	}
 }
 
-// TestHookIsGone checks that jobs for webhooks that the config no longer has,
-// or of requests without an outcome, are buried.
+// TestHookIsGone checks that jobs for webhooks that the config does not have wait for a
+// daemon that has them, and are then buried, as are those of requests without an outcome.
 func TestHookIsGone(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, engine.Options{})
 	r := o.closed()
 	pending := o.store.Put(t, fake.Question("Ship it?"))
-	for _, id := range []bridge.ID{r.Interaction.ID, pending.Interaction.ID} {
-		if err := o.Work(t.Context(), o.store.Work(life.JobHook, id, 0)); err != nil {
+	waits, old, other := o.store.Work(life.JobHook, r.Interaction.ID, 0), o.store.Work(life.JobHook, r.Interaction.ID, 0), o.store.Work(life.JobHook, pending.Interaction.ID, 0)
+	old.Began = time.Now().Add(-time.Hour)
+	for _, j := range []core.Job{waits, old, other} {
+		if err := o.Work(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o.outcomes("hook dead: not_found: webhook ops is no longer configured", "hook dead: internal: webhook 0 of 0 does not exist")
+	o.outcomes("hook retry in 5s", "hook dead: not_found: webhook ops is not configured", "hook dead: internal: webhook 0 of 0 does not exist")
 	d := &engine.Draft{}
 	d.Interaction.Agent = "ci"
 	if err := newOffice(t, engine.Options{}, &receiverOf{agent: "ci"}, &receiverOf{agent: "cd"}).room.Open(t.Context(), d); err != nil || len(d.Interaction.Webhooks) != 1 {

@@ -248,7 +248,8 @@ func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, 
 	var out []bridge.ID
 	for _, id := range slices.Backward(f.Order) {
 		i := f.Records[id].Interaction
-		if f.Records[id].State.Final() || agent != "" && i.Agent != agent || session != "" && i.Session != session {
+		notice := i.Kind == bridge.KindNotice && (agent != "" || session != "")
+		if notice || f.Records[id].State.Final() || agent != "" && i.Agent != agent || session != "" && i.Session != session {
 			continue
 		}
 		out = append(out, id)
