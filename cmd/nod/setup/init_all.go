@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,6 +204,7 @@ func (s *InitAll) confirm(files int) (bool, error) {
 // apply writes the files. It first stores how to restore them, so that an
 // interruption loses nothing.
 func (s *InitAll) apply(edits []edit) error {
+	earlier := maps.Clone(s.before)
 	if !s.Undo {
 		for _, e := range edits {
 			e.keep.Written = sum(e.now)
@@ -215,6 +218,11 @@ func (s *InitAll) apply(edits []edit) error {
 	for _, e := range edits {
 		if err := e.write(); err != nil {
 			failed = append(failed, s.skip(e.agent, bridge.Errorf(bridge.CodeInvalid, "%s: %v", e.path, err)))
+			if kept, known := earlier[e.path]; known {
+				s.before[e.path] = kept
+			} else {
+				delete(s.before, e.path)
+			}
 			continue
 		}
 		done := "added nod to %s in %s"
@@ -224,8 +232,11 @@ func (s *InitAll) apply(edits []edit) error {
 		}
 		fmt.Fprintf(s.Talk, "nod: "+done+"\n", e.agent.title, e.path)
 	}
+	if s.Undo || len(failed) > 0 {
+		failed = append(failed, s.save())
+	}
 	if s.Undo {
-		return errors.Join(append(failed, s.save())...)
+		return errors.Join(failed...)
 	}
 	if len(failed) == len(edits) {
 		return errors.Join(failed...)
@@ -235,7 +246,15 @@ func (s *InitAll) apply(edits []edit) error {
 	return errors.Join(failed...)
 }
 
+// write writes the file, unless someone has changed it since the user saw the
+// changes.
 func (e edit) write() error {
+	now, err := ReadFile(e.path)
+	if missing := errors.Is(err, fs.ErrNotExist); missing != e.missing || !missing && err == nil && !bytes.Equal(now, e.was) {
+		return errors.New("has changed in the meantime, and stays unchanged")
+	} else if err != nil && !missing {
+		return err
+	}
 	if !e.remove {
 		return writeWhole(e.path, e.now)
 	}

@@ -250,6 +250,57 @@ func TestInitAllSkips(t *testing.T) {
 	}
 }
 
+// late is a person who confirms only after something has happened.
+type late func()
+
+func (f late) Read(b []byte) (int, error) {
+	f()
+	return copy(b, "y\n"), io.EOF
+}
+
+// TestInitAllKeepsLateChanges checks that nod init all and its --undo leave a
+// file alone that someone changes before the confirmation, and do the rest.
+func TestInitAllKeepsLateChanges(t *testing.T) {
+	dir, write := everyAgent(t)
+	run := func(undo bool, change func()) error {
+		s := InitAll{Undo: undo, Stdin: late(change), Out: io.Discard, Talk: io.Discard, Program: filepath.Join(dir, "bin", "nod")}
+		return s.Run(t.Context())
+	}
+	before := tree(t, dir)
+	theirs := filepath.Join(dir, ".gemini", "settings.json")
+	fresh := filepath.Join(dir, ".codex", "hooks.json")
+	for _, undo := range []bool{false, true} {
+		err := run(undo, func() { write(".gemini/settings.json", "{\"theme\": \"late\"}"); write(".codex/hooks.json", "{}") })
+		if err == nil || !strings.Contains(err.Error(), "Gemini CLI was skipped") || !strings.Contains(err.Error(), "Codex was skipped") {
+			t.Errorf("undo %v: %v", undo, err)
+		}
+		for path, want := range map[string]string{theirs: "{\"theme\": \"late\"}", fresh: "{}"} {
+			if got, err := os.ReadFile(path); err != nil || string(got) != want {
+				t.Errorf("undo %v: %s is %s, %v", undo, path, got, err)
+			}
+		}
+		cursor, err := os.ReadFile(filepath.Join(dir, ".cursor", "mcp.json"))
+		if err != nil || strings.Contains(string(cursor), "bin/nod") == undo {
+			t.Errorf("undo %v: the rest is not done: %s, %v", undo, cursor, err)
+		}
+		if !undo { // now nothing disturbs
+			if err := run(false, func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := run(true, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	after := tree(t, dir)
+	state := filepath.Join(dir, ".config", "nod")
+	for _, path := range []string{theirs, fresh, filepath.Dir(fresh), state, filepath.Join(state, "init-all.json")} {
+		delete(before, path)
+		delete(after, path)
+	}
+	sameTree(t, "after all", after, before)
+}
+
 // TestInitAllKeepsMarks checks that a byte-order mark stays.
 func TestInitAllKeepsMarks(t *testing.T) {
 	dir, write := everyAgent(t)
