@@ -74,11 +74,16 @@ func (r *reader) assign(v reflect.Value, name, path, row string) {
 // Variable returns the name of the environment variable for a key: the
 // conventional name for the token of a platform, or NOD_ and the path in
 // capitals.
-func Variable(path ...string) string {
+func Variable(path ...string) string { return Variables(path...)[0] }
+
+// Variables returns the names of all environment variables for a key. A later
+// one overrides an earlier one.
+func Variables(path ...string) []string {
+	own := "NOD_" + variable(strings.Join(path, "_"))
 	if name := conventional()[strings.Join(path, ".")]; name != "" {
-		return name
+		return []string{name, own}
 	}
-	return "NOD_" + variable(strings.Join(path, "_"))
+	return []string{own}
 }
 
 func variable(key string) string {

@@ -39,7 +39,9 @@ func openDraft(path, envFile string) (*draft, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		d.env = strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n")
+		if len(lines) > 0 {
+			d.env = strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n")
+		}
 	}
 	raw, err := files.Read(path, maxSettings)
 	switch {
@@ -140,7 +142,7 @@ func (d *draft) keepVariable(path []string, value string) error {
 	if slices.Contains(d.env, line) {
 		return nil
 	}
-	d.env = slices.DeleteFunc(d.env, func(s string) bool { return s == "" || strings.HasPrefix(s, config.Variable(path...)+"=") })
+	d.env = slices.DeleteFunc(d.env, func(s string) bool { return strings.HasPrefix(s, config.Variable(path...)+"=") })
 	d.env = append(d.env, line)
 	if err := os.MkdirAll(filepath.Dir(d.envFile), 0o755); err != nil {
 		return err
@@ -158,6 +160,25 @@ func (d *draft) savedSecret(name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
+// setBy returns the environment variable that sets a key in place of the
+// draft, or "" if there is none.
+func (d *draft) setBy(path []string) string {
+	if d.envFile != "" {
+		return "" // nod writes its variables
+	}
+	for _, name := range slices.Backward(config.Variables(path...)) {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	if n := d.find(path); n != nil && n.Kind == yaml.MappingNode {
+		if name := valueOf(n, "env"); name != nil {
+			return name.Value
+		}
+	}
+	return ""
+}
+
 // secret stores a value in a separate file, which only the owner can read, and
 // makes the key refer to that file. If the key already refers to a file, nod
 // writes the value to that file.
@@ -166,18 +187,20 @@ func (d *draft) secret(path []string, name, value string) error {
 		return d.keepVariable(path, value)
 	}
 	n := d.node(path)
-	if n.Kind == yaml.ScalarNode || n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Content[0].Value == "env" {
+	named := valueOf(n, "file")
+	if n.Kind == yaml.ScalarNode && n.Value == value || n.Kind != 0 && named == nil && d.setBy(path) != "" {
 		return nil // the config or the environment sets it
 	}
 	file := filepath.Join(d.secrets(), name)
-	if n.Kind == yaml.MappingNode && len(n.Content) > 1 {
-		file = n.Content[1].Value
+	if named != nil {
+		file = named.Value
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(d.path), file)
 		}
 	} else {
 		relative := filepath.ToSlash(filepath.Join(filepath.Base(d.secrets()), name))
-		*n = yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "file"}, {Kind: yaml.ScalarNode, Value: relative}}}
+		n.Kind, n.Tag, n.Value, n.Style = yaml.MappingNode, "", "", yaml.FlowStyle
+		n.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Value: "file"}, {Kind: yaml.ScalarNode, Value: relative}}
 	}
 	if was, err := files.Read(file, maxSettings); err == nil && strings.TrimSpace(string(was)) == value {
 		return nil

@@ -283,7 +283,7 @@ func TestInitAllKeepsLateChanges(t *testing.T) {
 		if err != nil || strings.Contains(string(cursor), "bin/nod") == undo {
 			t.Errorf("undo %v: the rest is not done: %s, %v", undo, cursor, err)
 		}
-		if !undo { // now nothing disturbs
+		if !undo { // this time, nothing changes
 			if err := run(false, func() {}); err != nil {
 				t.Fatal(err)
 			}

@@ -120,7 +120,7 @@ func TestInitEnvFile(t *testing.T) {
 	p, r := newPatient(t)
 	path := proxied(t, r.Base)
 	env := filepath.Join(t.TempDir(), "nod.env")
-	if err := os.WriteFile(env, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken+"\nOURS=1\n"), 0o600); err != nil {
+	if err := os.WriteFile(env, []byte("TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken+"\n\n# of others\nOURS=1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o := Init{
@@ -132,7 +132,7 @@ func TestInitEnvFile(t *testing.T) {
 		t.Fatal(failed, said)
 	}
 	lines := rig.ReadFile(t, env)
-	for _, want := range []string{"OURS=1", "TELEGRAM_BOT_TOKEN=", "NOD_AGENTS_CI_BOT_TOKEN=nod_", "NOD_TOKEN_KEY=", "NOD_RECEIPTS_KEY="} {
+	for _, want := range []string{"\n\n# of others\nOURS=1\n", "TELEGRAM_BOT_TOKEN=", "NOD_AGENTS_CI_BOT_TOKEN=nod_", "NOD_TOKEN_KEY=", "NOD_RECEIPTS_KEY="} {
 		if strings.Count(lines, want) != 1 {
 			t.Errorf("want exactly one %s in: %s", want, lines)
 		}
@@ -161,6 +161,42 @@ func TestInitEnvFile(t *testing.T) {
 	_, failed = initialize(t, "", o)
 	if failed != nil || strings.Contains(rig.ReadFile(t, o.Path), "hunter2") || !strings.Contains(rig.ReadFile(t, fresh), "\nNOD_REDIS_URL="+o.Redis+"\n") {
 		t.Errorf("the password of Redis is in the config: %v, %s", failed, rig.ReadFile(t, o.Path))
+	}
+}
+
+// TestInitSavesCorrections checks that a token that a person enters again
+// replaces the rejected one, wherever the config has it. A variable that sets
+// the token is named instead.
+func TestInitSavesCorrections(t *testing.T) {
+	t.Parallel()
+	_, r := newPatient(t)
+	for setting, saved := range map[string]bool{`"1:wrong"`: true, "{file: token}": true, "{env: PATH}": false} {
+		path := proxied(t, r.Base)
+		text := rig.ReadFile(t, path) + "telegram:\n  bot_token: " + setting + " # theirs\nredis: {url: redis://127.0.0.1:1}\n"
+		err := os.WriteFile(path, []byte(text), 0o600)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(filepath.Dir(path), "token"), []byte("1:wrong"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, failed := initialize(t, sandbox.TelegramToken+"\n\n\n\n", Init{
+			Path: path, Platforms: []string{"telegram"}, Person: "ana", Channels: map[string]string{"telegram": fmt.Sprint(sandbox.TelegramChat)},
+			Users: map[string]string{"telegram": "7001"},
+		})
+		if !saved {
+			if failed == nil || !strings.Contains(said, "the variable PATH sets it") || rig.ReadFile(t, path) != text {
+				t.Errorf("%s: %v: %s", setting, failed, said)
+			}
+			continue
+		}
+		c, err := config.Load(path, nil)
+		if failed != nil || err != nil || sandboxed.Telegram(&c).BotToken.Value() != sandbox.TelegramToken {
+			t.Errorf("%s: %v, %v: %s", setting, failed, err, said)
+		}
+		if text := rig.ReadFile(t, path); strings.Contains(text, sandbox.TelegramToken) || !strings.Contains(text, "# theirs") {
+			t.Errorf("%s becomes %s", setting, text)
+		}
 	}
 }
 

@@ -23,14 +23,8 @@ func (s *Init) connect(ctx context.Context, k platforms.Kind) error {
 		if s.Yes {
 			return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens", platform).WithHint("fix the problems above; the config was not changed")
 		}
-		for _, w := range k.Setup.Tokens {
-			value, err := s.askSecret(ctx, "     "+w.Label+" again (empty keeps the current one)", config.Variable(platform, w.Key))
-			if err != nil {
-				return err
-			}
-			if value != "" {
-				*s.field(k, w.Key) = config.NewSecret(value)
-			}
+		if err := s.tokensAgain(ctx, k); err != nil {
+			return err
 		}
 	}
 	for _, w := range k.Setup.Tokens {
@@ -66,6 +60,29 @@ func (s *Init) tokens(ctx context.Context, k platforms.Kind) error {
 			}
 			*field = config.NewSecret(value)
 		}
+	}
+	return nil
+}
+
+// tokensAgain prompts again for the tokens that the config can change.
+func (s *Init) tokensAgain(ctx context.Context, k platforms.Kind) error {
+	asked := false
+	for _, w := range k.Setup.Tokens {
+		if name := s.draft.setBy([]string{k.Name, w.Key}); name != "" {
+			s.say("     %s: the variable %s sets it; correct it there", w.Label, name)
+			continue
+		}
+		asked = true
+		value, err := s.askSecret(ctx, "     "+w.Label+" again (empty keeps the current one)", config.Variable(k.Name, w.Key))
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			*s.field(k, w.Key) = config.NewSecret(value)
+		}
+	}
+	if !asked {
+		return bridge.Errorf(bridge.CodeInvalid, "%s rejected the tokens, which variables set", k.Name).WithHint("correct the variables, and run nod init again")
 	}
 	return nil
 }

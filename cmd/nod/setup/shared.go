@@ -43,8 +43,31 @@ func cloned(n *yaml.Node) *yaml.Node {
 	return &out
 }
 
+// find returns the node at a path, or nil if it does not exist. The caller must
+// not change it.
+func (d *draft) find(path []string) *yaml.Node {
+	at := d.doc.Content[0]
+	for _, key := range path {
+		next := valueOf(at, key)
+		if next == nil {
+			next = merged(at, key)
+		}
+		if next == nil {
+			return nil
+		}
+		if next.Kind == yaml.AliasNode {
+			next = next.Alias
+		}
+		at = next
+	}
+	return at
+}
+
 // valueOf returns the value of a key that a mapping itself contains, or nil.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
 	for n := 0; n+1 < len(mapping.Content); n += 2 {
 		if mapping.Content[n].Value == key {
 			return mapping.Content[n+1]
@@ -56,6 +79,9 @@ func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 // merged returns the value of a key that a mapping has from its merge key (<<),
 // or nil.
 func merged(mapping *yaml.Node, key string) *yaml.Node {
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
 	for n := 0; n+1 < len(mapping.Content); n += 2 {
 		if mapping.Content[n].ShortTag() != "!!merge" {
 			continue
