@@ -165,8 +165,8 @@ type Member struct {
 	// change, or a time after all members of the index, so that members keep
 	// the order in which they were set.
 	At time.Time
-	// IndexTTL is the time for which the index lives after this write. Zero leaves it
-	// unchanged.
+	// IndexTTL is the time for which the index lives after this write, and for
+	// which it keeps members after their times. Zero leaves both unchanged.
 	IndexTTL time.Duration
 }
 

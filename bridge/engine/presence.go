@@ -14,9 +14,8 @@ import (
 const PresenceTTL = 30 * time.Second
 
 // Presence tracks the front ends of sessions in two indexes, sorted by the time
-// when each front end counts as disconnected: an index of all front ends, and
-// an index of those that can answer. Front ends of the empty session see every
-// session, and count in each.
+// of the last Join: an index of all front ends, and an index of those that can
+// answer. Front ends of the empty session see every session, and count in each.
 type Presence struct{ db documents.DB }
 
 // NewPresence returns the front ends in a database.
@@ -29,28 +28,14 @@ func ableIndex(session string) string { return "able:" + session }
 // Join records for PresenceTTL that a front end is connected, and whether it can
 // answer.
 func (p Presence) Join(ctx context.Context, session, client string, enabled bool) error {
-	all, able := clientsIndex(session), ableIndex(session)
-	now := p.db.Now()
-	c := broker.Change{Urgent: true}
-	for _, index := range []string{all, able} {
-		gone, err := p.db.Range(ctx, broker.Query{Index: index, To: now})
-		if err != nil {
-			return documents.Public(err)
-		}
-		c.Unset = append(c.Unset, gone...)
-	}
-	m := broker.Member{Index: all, Name: client, At: now.Add(PresenceTTL), IndexTTL: 2 * PresenceTTL}
-	c.Set = append(c.Set, m)
-	m.Index = able
+	m := broker.Member{Index: clientsIndex(session), Name: client, At: p.db.Now(), IndexTTL: PresenceTTL}
+	c := broker.Change{Set: []broker.Member{m}, Urgent: true}
+	m.Index = ableIndex(session)
 	if enabled {
 		c.Set = append(c.Set, m)
 	} else {
 		c.Unset = append(c.Unset, m)
 	}
-	// A front end that left and came back is not removed.
-	c.Unset = slices.DeleteFunc(c.Unset, func(u broker.Member) bool {
-		return slices.ContainsFunc(c.Set, func(s broker.Member) bool { return s.Index == u.Index && s.Name == u.Name })
-	})
 	_, err := p.db.Do(ctx, c)
 	return documents.Public(err)
 }
@@ -80,9 +65,9 @@ func (p Presence) answers(ctx context.Context, session string) (bool, error) {
 // count returns the number of connected front ends in an index of a session, and in
 // that of the empty session, whose front ends see every session.
 func (p Presence) count(ctx context.Context, session string, index func(session string) string) (int, error) {
-	now, sum := p.db.Now(), 0
+	from, sum := p.db.Now().Add(-PresenceTTL), 0
 	for _, s := range slices.Compact([]string{session, ""}) {
-		n, err := p.db.Count(ctx, index(s), now)
+		n, err := p.db.Count(ctx, index(s), from)
 		if err != nil {
 			return 0, documents.Public(err)
 		}

@@ -121,6 +121,18 @@ var indexes = tests{
 			t.Errorf("the new index has %v", got)
 		}
 	},
+	"old members": func(t *testing.T, s broker.Store) {
+		now := s.Now()
+		set := func(name string, age, keep time.Duration) broker.Change {
+			return broker.Change{Set: []broker.Member{{Index: "x", Name: name, At: now.Add(-age), IndexTTL: keep}}}
+		}
+		do(t, s, set("old", 2*time.Hour, 0))
+		do(t, s, set("young", 30*time.Minute, 0))
+		do(t, s, set("new", 0, time.Hour))
+		if got := members(t, s, broker.Query{Index: "x"}); !same(got, []string{"young", "new"}) {
+			t.Errorf("the members are %v", got)
+		}
+	},
 	"samples": func(t *testing.T, s broker.Store) {
 		var c broker.Change
 		for n := range 50 {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/nodbridge/nod/broker"
@@ -123,6 +124,7 @@ func (s *Store) set(m broker.Member, at time.Time) {
 	x.members[m.Name] = m.At.Truncate(time.Millisecond)
 	if m.IndexTTL > 0 {
 		x.expires = at.Add(m.IndexTTL)
+		maps.DeleteFunc(x.members, func(_ string, set time.Time) bool { return !set.Add(m.IndexTTL).After(at) })
 	}
 }
 

@@ -124,7 +124,7 @@ func TestInstallation(t *testing.T) {
 	newStore(t, c, redis.Options{})
 	const key = "nod:conf"
 	stored := c.Get(ctx, key).Val()
-	if stored != `{"format":7}` {
+	if stored != `{"format":8}` {
 		t.Fatalf("the document is %s", stored)
 	}
 	for raw, want := range map[string]struct{ message, hint string }{
@@ -133,7 +133,7 @@ func TestInstallation(t *testing.T) {
 		"":                             {"format 0", "empty Redis database"},
 		`{"format":1,"partitions":16}`: {"format 1", "empty Redis database"},
 		`{"format":2,"partitions":16}`: {"format 2", "empty Redis database"},
-		`{"format":6}`:                 {"format 6", "empty Redis database"}, `{"format":8}`: {"format 8", "run the version of nod"},
+		`{"format":7}`:                 {"format 7", "empty Redis database"}, `{"format":99}`: {"format 99", "run the version of nod"},
 	} {
 		if err := c.Set(ctx, key, raw, 0).Err(); err != nil {
 			t.Fatal(err)
@@ -171,10 +171,10 @@ func TestCheckFormat(t *testing.T) {
 	if err := reach(); err != nil {
 		t.Errorf("with data: %v", err)
 	}
-	if err := plain.Set(t.Context(), "nod:conf", `{"format":8}`, 0).Err(); err != nil {
+	if err := plain.Set(t.Context(), "nod:conf", `{"format":99}`, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 8") {
+	if err := reach(); err == nil || !strings.Contains(err.Error(), "format 99") {
 		t.Errorf("with data of another format: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // storedFormat is the format of all stored data. Raise it with every change
 // after which an older daemon could misread the data, or a newer daemon could
 // misread older data.
-const storedFormat = 7
+const storedFormat = 8
 
 // installation is the document about an installation as a whole. The first daemon
 // stores it, and it never changes.

@@ -12,7 +12,7 @@
 --           entry number, fields...    journal
 --           put   value, ms to live ('' forever), number of the entry whose ID it gets ('' for none)  key is a document
 --           drop                       key is a document
---           set   ms ('' for now, and after all members), member, ms to live ('' unchanged)  key is an index
+--           set   ms ('' for now, and after all members), member, ms to live ('' unchanged)  key is an index, whose older members leave it
 --           unset member               key is an index
 --           gone  job                  key is its queue, or that of jobs
 --           job   job, ms, exact (0|1) key is its queue, or that of jobs
@@ -72,7 +72,10 @@ function ops.set()
     score = ms(last and last + 1 or now)
   end
   call('ZADD', k, score, member)
-  if ttl ~= '' then call('PEXPIRE', k, ttl) end
+  if ttl ~= '' then
+    call('PEXPIRE', k, ttl)
+    call('ZREMRANGEBYSCORE', k, 0, ms(now - ttl))
+  end
 end
 function ops.unset() call('ZREM', next_key(), arg()) end
 function ops.gone()
