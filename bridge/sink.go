@@ -66,8 +66,8 @@ func (s Said) InThread() bool {
 	return s.Card.Message == "" && s.Card.Thread != "" && s.Card.Thread == s.Card.Channel
 }
 
-// shows reports whether a card is one of the cards that a person replied to.
-func (s Said) shows(ref MessageRef) bool {
+// Shows reports whether a card is one of the cards that a person replied to.
+func (s Said) Shows(ref MessageRef) bool {
 	if s.InThread() {
 		return ref.Channel == s.Card.Thread || ref.Message == s.Card.Thread
 	}
@@ -84,7 +84,7 @@ func (s Said) shows(ref MessageRef) bool {
 // replied.
 func (s Said) Destination(r Record) (int, bool) {
 	for n, d := range r.Interaction.Destinations {
-		if ref, ok := r.Messages[n]; ok && d.Platform == s.Actor.Platform && s.shows(ref) {
+		if ref, ok := r.Messages[n]; ok && d.Platform == s.Actor.Platform && s.Shows(ref) {
 			return n, true
 		}
 	}

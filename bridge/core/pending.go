@@ -16,22 +16,11 @@ import (
 func (in *interactions) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
 	q := broker.Query{Index: life.Deadlines}
 	if agent != "" && session != "" {
-		q.Index = life.SessionIndex(agent, session)
+		q.Index = life.SessionPending(agent, session)
 	}
 	ids, err := in.members(ctx, q)
 	if err != nil || agent == "" && session == "" {
 		return ids, err
-	}
-	if q.Index != life.Deadlines && len(ids) > rereadBatch { // most of a long session has ended
-		due, err := in.members(ctx, broker.Query{Index: life.Deadlines})
-		if err != nil {
-			return nil, err
-		}
-		pending := map[bridge.ID]bool{}
-		for _, id := range due {
-			pending[id] = true
-		}
-		ids = slices.DeleteFunc(ids, func(id bridge.ID) bool { return !pending[id] })
 	}
 	slices.SortFunc(ids, func(a, b bridge.ID) int { return cmp.Compare(b, a) }) // IDs sort by the time of creation
 	var out []bridge.ID
@@ -48,6 +37,18 @@ func (in *interactions) Pending(ctx context.Context, agent, session string) ([]b
 		}
 	}
 	return out, nil
+}
+
+// Posted implements Interactions.
+func (in *interactions) Posted(ctx context.Context, platform string, wanted func(bridge.MessageRef) bool) ([]bridge.ID, error) {
+	all, err := in.db.Range(ctx, broker.Query{Index: life.CardIndex(platform)})
+	var out []bridge.ID
+	for _, m := range all {
+		if id, ref := life.ParseCard(m.Name); wanted(ref) && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, documents.Public(err)
 }
 
 // members returns the interactions in an index.

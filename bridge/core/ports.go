@@ -56,6 +56,9 @@ type Interactions interface {
 	// read, which stay pending, and notices, which no one decides, such as the
 	// message of the session while it is being posted.
 	Pending(ctx context.Context, agent, session string) ([]bridge.ID, error)
+	// Posted returns the interactions with a wanted message on a platform. They
+	// were pending a moment ago.
+	Posted(ctx context.Context, platform string, wanted func(bridge.MessageRef) bool) ([]bridge.ID, error)
 	// Mark stores an event other than an answer.
 	Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error)
 	// Resolve closes a pending interaction. It returns the resulting record,

@@ -191,6 +191,12 @@ func (e *Engine) Pending(
 	return e.reader.pending(ctx, n, wanted)
 }
 
+// Posted returns the pending requests with a wanted message on a platform, without
+// those that nod cannot read. Credentials in them are not redacted.
+func (e *Engine) Posted(ctx context.Context, platform string, wanted func(bridge.MessageRef) bool) ([]bridge.Record, error) {
+	return e.reader.posted(ctx, platform, wanted)
+}
+
 // List returns a page of requests in the form that people see, newest first.
 // Without a history, it returns none.
 func (e *Engine) List(ctx context.Context, f bridge.ListFilter) (bridge.List, error) {

@@ -49,28 +49,21 @@ func lookAfter(i bridge.Interaction) time.Duration {
 
 // deleted implements Engine.Deleted.
 func (l *lostCards) deleted(ctx context.Context, platform string, message bridge.MessageRef) error {
-	found, _, err := l.reader.pending(ctx, maxLooked, func(r bridge.Record) (bool, error) {
-		_, shows := shownAt(r, platform, message)
-		return shows, nil
-	})
-	for _, r := range found.Items {
-		n, _ := shownAt(r, platform, message)
-		if err := l.found(ctx, r, n); err != nil {
-			return err
+	gone := func(ref bridge.MessageRef) bool {
+		return ref.Channel == message.Channel && ref.Message == message.Message
+	}
+	found, err := l.reader.posted(ctx, platform, gone)
+	for _, r := range found {
+		for n, d := range r.Interaction.Destinations {
+			if d.Platform != platform || !gone(r.Messages[n]) {
+				continue
+			}
+			if err := l.found(ctx, r, n); err != nil {
+				return err
+			}
 		}
 	}
 	return err
-}
-
-// shownAt returns the destination of the message in a record.
-func shownAt(r bridge.Record, platform string, message bridge.MessageRef) (int, bool) {
-	for n, d := range r.Interaction.Destinations {
-		ref, posted := r.Messages[n]
-		if posted && d.Platform == platform && ref.Channel == message.Channel && ref.Message == message.Message {
-			return n, true
-		}
-	}
-	return 0, false
 }
 
 // found handles a pending card whose message was deleted. It posts the card again,

@@ -115,6 +115,20 @@ func (re *reader) pending(ctx context.Context, n int, wanted func(bridge.Record)
 	return out, len(ids) > maxLooked, nil
 }
 
+// posted implements Engine.Posted.
+func (re *reader) posted(ctx context.Context, platform string, wanted func(bridge.MessageRef) bool) ([]bridge.Record, error) {
+	ids, err := re.records.Posted(ctx, platform, wanted)
+	var out []bridge.Record
+	for some := range slices.Chunk(ids, loadedAtOnce) {
+		page, err := re.loadAll(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+	}
+	return out, err
+}
+
 // loadAll returns those of the given requests that are pending, in their order. A request
 // that does not verify is pending at most for those who forged it.
 func (re *reader) loadAll(ctx context.Context, ids []bridge.ID) (out bridge.List, err error) {

@@ -5,8 +5,11 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/life"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 var why = bridge.Question{ID: "q", Text: "Why?", Widget: bridge.WidgetText, Pattern: "[a-z ]+", PatternHint: "letters"}
@@ -75,6 +78,29 @@ func TestReplyCountsOnce(t *testing.T) {
 	}
 	w.state(second, bridge.StatePending)
 	w.said(w.replies("bo", "2", "again", second, true), bridge.VerdictSettled, "")
+}
+
+// TestManyPending checks that a reply to a card, and the deletion of a card, reach its
+// request, however many others expire earlier.
+func TestManyPending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, newSetup())
+	for range 1001 {
+		i := bridge.Interaction{ID: stored.Must[bridge.ID](t)(bridge.NewID()), Agent: "ci", Ask: bridge.Ask{Kind: bridge.KindNotice}}
+		i.Created = time.Now()
+		i.Deadline = i.Created.Add(time.Minute)
+		if _, _, err := w.store.Open(t.Context(), life.Opening{Interaction: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := w.asked(nil, why).Interaction.ID
+	ref := w.get(id).Messages[0]
+	if err := w.engine.Deleted(t.Context(), "chat", ref); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the card is posted again", func() bool { m := w.get(id).Messages[0]; return m.Message != "" && m != ref })
+	w.said(w.replies("ana", "1", "because", id, true), bridge.VerdictSettled, "")
+	w.state(id, bridge.StateAnswered)
 }
 
 // TestReplyInterrupted checks that a reply counts when the platform delivers it again, if

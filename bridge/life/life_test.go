@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/nodbridge/nod/bridge"
@@ -366,6 +367,7 @@ func (w *world) checkIndexes(id bridge.ID, is *life.Docs) {
 	indexes := map[string]bool{life.Deadlines: is.Life.State == "", limited: is.Life.State == "" && is.Life.Limited}
 	if s := is.Body.Session; s != "" {
 		indexes[life.SessionIndex(is.Life.Agent, s)] = true
+		indexes[life.SessionPending(is.Life.Agent, s)] = is.Life.State == ""
 	}
 	for index, want := range indexes {
 		all, err := w.db.Range(context.Background(), broker.Query{Index: index})
@@ -382,6 +384,22 @@ func (w *world) checkIndexes(id bridge.ID, is *life.Docs) {
 		if has != want {
 			w.Fatalf("%s is %q, and in %q: %v", id, is.Life.State, index, has)
 		}
+	}
+	var want, has []bridge.MessageRef
+	for n := range is.Body.Destinations {
+		if ref := is.Cards[n].Message; ref != nil && is.Life.State == "" {
+			want = append(want, *ref)
+		}
+	}
+	all, err := w.db.Range(context.Background(), broker.Query{Index: life.CardIndex("chat")})
+	for _, m := range all {
+		if of, ref := life.ParseCard(m.Name); of == id {
+			has = append(has, ref)
+		}
+	}
+	byMessage := cmpopts.SortSlices(func(a, b bridge.MessageRef) bool { return a.Message < b.Message })
+	if d := cmp.Diff(want, has, byMessage, cmpopts.EquateEmpty()); d != "" || err != nil {
+		w.Fatalf("%s is %q, and the index has these cards: %s, %v", id, is.Life.State, d, err)
 	}
 }
 

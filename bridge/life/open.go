@@ -142,7 +142,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 	t.change.Replicated = true
 	if i.Session != "" {
 		t.change.Set = append(t.change.Set, broker.Member{
-			Index: SessionIndex(i.Agent, i.Session), Name: string(i.ID), At: now, IndexTTL: timeout + bridge.MaxTimeout + retention,
+			Index: SessionIndex(i.Agent, i.Session), Name: string(i.ID), At: now, IndexTTL: pendingMost + retention,
 		})
 	}
 	out.Turn, out.Created = t, true
@@ -153,6 +153,9 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 		return
 	}
 	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
+	if i.Session != "" {
+		t.change.Set = append(t.change.Set, broker.Member{Index: SessionPending(i.Agent, i.Session), Name: string(i.ID), At: now, IndexTTL: pendingMost})
+	}
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
 		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.EndsWait && o.Life.Limited }) { // the new interaction does not replace one that counts

@@ -3,6 +3,9 @@ package life
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -54,6 +57,34 @@ const (
 
 // SessionIndex is the index of the interactions of a session, by creation.
 func SessionIndex(agent, session string) string { return "session:" + Owner(agent, session) }
+
+// SessionPending is the index of the pending interactions of a session, by creation.
+func SessionPending(agent, session string) string { return "open:" + Owner(agent, session) }
+
+// pendingMost is the longest time for which an interaction is pending: its timeout
+// and its hold time.
+const pendingMost = 2 * bridge.MaxTimeout
+
+// CardIndex is the index of the messages of pending interactions on a platform.
+func CardIndex(platform string) string { return "cards:" + platform }
+
+// ParseCard returns the interaction and the message of a member of [CardIndex].
+func ParseCard(name string) (id bridge.ID, ref bridge.MessageRef) {
+	parts := append(strings.Split(name, cardSeparator), "", "", "", "")
+	return bridge.ID(parts[0]), bridge.MessageRef{Channel: parts[2], Message: parts[3], Thread: parts[4]}
+}
+
+const cardSeparator = "\x00"
+
+// inIndex returns the member of [CardIndex] for the message of a card, if it has one.
+func (t *Turn) inIndex(destination int, c Card) []broker.Member {
+	if c.Message == nil {
+		return nil
+	}
+	ref := *c.Message
+	name := strings.Join([]string{string(t.ID), strconv.Itoa(destination), ref.Channel, ref.Message, ref.Thread}, cardSeparator)
+	return []broker.Member{{Index: CardIndex(t.Body.Destinations[destination].Platform), Name: name, At: t.now, IndexTTL: pendingMost}}
+}
 
 // PendingIndex is the index of the pending interactions of an agent with a limit.
 func PendingIndex(agent string) string { return "pending:" + agent }
@@ -226,7 +257,11 @@ func (t *Turn) editAll(delay time.Duration) {
 // show changes the card at a destination.
 func (t *Turn) show(destination int, change func(*Card)) {
 	c := t.Cards[destination]
+	was := t.inIndex(destination, c)
 	change(&c)
+	if is := t.inIndex(destination, c); t.pending() && !slices.Equal(was, is) {
+		t.change.Unset, t.change.Set = append(t.change.Unset, was...), append(t.change.Set, is...)
+	}
 	put(&t.Cards, destination, c)
 	put(&t.changedCards, destination, true)
 }

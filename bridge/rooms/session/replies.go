@@ -177,17 +177,13 @@ func (l *Replies) StopThread(ctx context.Context, who bridge.Actor, thread bridg
 // candidates returns the pending requests that the person may answer and whose
 // card the person replied to.
 func (l *Replies) candidates(ctx context.Context, s bridge.Said) ([]meant, error) {
+	found, err := l.engine.Posted(ctx, s.Actor.Platform, s.Shows)
 	var out []meant
-	_, _, err := l.engine.Pending(ctx, 1, func(r bridge.Record) (bool, error) {
-		n, ok := s.Destination(r)
-		if !ok {
-			return false, nil
-		}
-		if l.engine.People.MayAnswer(ctx, r.Interaction, s.Actor) {
+	for _, r := range found {
+		if n, ok := s.Destination(r); ok && l.engine.People.MayAnswer(ctx, r.Interaction, s.Actor) {
 			out = append(out, meant{r, n})
 		}
-		return false, nil
-	})
+	}
 	return out, err
 }
 

@@ -262,6 +262,21 @@ func (f *Store) Pending(_ context.Context, agent, session string) ([]bridge.ID, 
 	return out, f.Refuses
 }
 
+func (f *Store) Posted(_ context.Context, platform string, wanted func(bridge.MessageRef) bool) ([]bridge.ID, error) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	var out []bridge.ID
+	for _, id := range f.Order {
+		r := f.Records[id]
+		for n, ref := range r.Messages {
+			if !r.State.Final() && r.Interaction.Destinations[n].Platform == platform && wanted(ref) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out, f.Refuses
+}
+
 func (f *Store) Resolve(_ context.Context, s life.Resolution, _ ...core.Also) (bridge.Record, bool, error) {
 	defer f.Changed.Ring()
 	f.Mu.Lock()
