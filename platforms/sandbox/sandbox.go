@@ -138,11 +138,13 @@ func New(o Options) *Sandbox {
 }
 
 // Calls returns the number of calls since the start, and the number of calls
-// that the services refused because of their rate limits.
-func (s *Sandbox) Calls() (all, refused int) {
+// that the services refused because of their rate limits. Early is the longest
+// time by which a refused call came too early.
+func (s *Sandbox) Calls() (all, refused int, early time.Duration) {
 	s.hub.Lock()
 	defer s.hub.Unlock()
-	return int(s.calls.Load()), s.hub.Limits.Refused()
+	refused, early = s.hub.Limits.Refused()
+	return int(s.calls.Load()), refused, early
 }
 
 // Close ends every connection.

@@ -122,7 +122,7 @@ func TestServices(t *testing.T) {
 	if open := s.Modals(); len(open) > 0 {
 		t.Errorf("open modals: %+v", open)
 	}
-	if all, refused := s.Calls(); all < len(places) || refused != 0 {
+	if all, refused, _ := s.Calls(); all < len(places) || refused != 0 {
 		t.Errorf("%d calls, %d refused; want at least %d, and none", all, refused, len(places))
 	}
 	for name, words := range map[string]string{"slack": "who", "discord": "/who", "telegram": ""} {

@@ -104,7 +104,7 @@ func posting(ctx context.Context, b *harness) ([]figures, error) {
 			return nil, err
 		}
 	}
-	all, refused := on.Calls()
+	all, refused, _ := on.Calls()
 	return append(out, figures{float64(all - refused), float64(all)}), nil
 }
 

@@ -109,8 +109,9 @@ func TestLimiter(t *testing.T) {
 	if left, used := on.Limits.Left("k"); left != 0 || !used {
 		t.Errorf("%d left", left)
 	}
-	if got := on.Limits.Refused(); got != 1 || off.Limits.Refused() != 0 {
-		t.Errorf("%d requests were refused, want 1", got)
+	refused, early := on.Limits.Refused()
+	if none, _ := off.Limits.Refused(); refused != 1 || early.Round(time.Second) != 2*time.Second || none != 0 {
+		t.Errorf("%d requests were refused, %s too early; want 1, 2s too early", refused, early)
 	}
 	if _, used := on.Limits.Left("j"); used {
 		t.Error("a new key was used")
@@ -142,8 +143,8 @@ func TestPeriods(t *testing.T) {
 				t.Errorf("without limits, a call waits %s", wait)
 			}
 		}
-		if refused := on.Limits.Refused(); refused != 1 {
-			t.Errorf("%d calls were refused, want 1", refused)
+		if refused, early := on.Limits.Refused(); refused != 1 || early != 5*time.Second {
+			t.Errorf("%d calls were refused, %s too early; want 1, 5s too early", refused, early)
 		}
 		if reset := on.Limits.Reset("j", time.Minute); reset != time.Minute {
 			t.Errorf("a new key gets a call back in %s, want a whole period", reset)

@@ -10,10 +10,19 @@ type Limiter struct {
 	off     bool
 	buckets map[string]*bucket
 	refused int
+	early   time.Duration
 }
 
-// Refused returns the number of refused requests.
-func (l *Limiter) Refused() int { return l.refused }
+// Refused returns the number of refused requests, and the longest time by which
+// one of them came too early.
+func (l *Limiter) Refused() (requests int, early time.Duration) { return l.refused, l.early }
+
+// refuse counts a request that comes too early, and returns how early it is.
+func (l *Limiter) refuse(early time.Duration) time.Duration {
+	l.refused++
+	l.early = max(l.early, early)
+	return early
+}
 
 type bucket struct {
 	tokens float64
@@ -36,8 +45,7 @@ func (l *Limiter) Take(key string, rate, burst float64) time.Duration {
 	b.tokens = min(burst, b.tokens+now.Sub(b.at).Seconds()*rate)
 	b.at = now
 	if b.tokens < 1 {
-		l.refused++
-		return time.Duration((1 - b.tokens) / rate * float64(time.Second))
+		return l.refuse(time.Duration((1 - b.tokens) / rate * float64(time.Second)))
 	}
 	b.tokens--
 	return 0
@@ -58,8 +66,7 @@ func (l *Limiter) TakeIn(key string, calls int, period time.Duration) time.Durat
 	b.calls = slices.DeleteFunc(b.calls, func(at time.Time) bool { return now.Sub(at) >= period })
 	if len(b.calls) >= calls {
 		b.tokens = 0
-		l.refused++
-		return b.calls[len(b.calls)-calls].Add(period).Sub(now)
+		return l.refuse(b.calls[len(b.calls)-calls].Add(period).Sub(now))
 	}
 	b.calls = append(b.calls, now)
 	b.tokens = float64(calls - len(b.calls))
