@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -187,7 +188,7 @@ func TestHookAnsweredElsewhere(t *testing.T) {
 		if err := h.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		<-h.done
+		await.Receive(t, "the end of the hook", h.done)
 		if rec, err := sub.Agent.List(sub.Ctx, bridge.ListFilter{Session: "late"}); err != nil || len(rec.Items) != 1 || !rec.Items[0].Delivered.IsZero() {
 			t.Errorf("an answer that no one read was delivered: %+v, %v", rec.Items, err)
 		}
@@ -244,13 +245,19 @@ func hookOfAgent(t *testing.T, url, input string) (*hooked, func()) {
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w.Close()
 	go func() {
 		_ = h.cmd.Wait() // only its end counts
 		h.done <- h.cmd.ProcessState.ExitCode()
 	}()
-	t.Cleanup(func() { r.Close(); _ = h.cmd.Process.Kill() })
-	return h, func() { r.Close() }
+	t.Cleanup(func() { r.Close(); w.Close(); _ = h.cmd.Process.Kill() })
+	return h, func() {
+		r.Close()
+		// A process that another test is starting still has the pipe.
+		await.Until(t, "no process reads the output of the hook", func() bool {
+			_, err := w.Write([]byte{'\n'})
+			return errors.Is(err, syscall.EPIPE)
+		})
+	}
 }
 
 // TestReportsAreBrief checks that a hook that only reports does not delay its
