@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -170,15 +172,31 @@ func (e *Emulator) deliver(ctx context.Context, i *interaction) error {
 	}
 	within, cancel := e.Clock.WithTimeout(ctx, responseTTL)
 	defer cancel()
-	select {
-	case <-i.Responded:
-		return nil
-	case <-within.Done():
-		if err := ctx.Err(); err != nil {
-			return err
+	var late <-chan time.Time
+	for {
+		changed := e.Changed()
+		if late == nil && e.lost(i) {
+			late = time.After(responseTTL)
 		}
-		return core.ErrNoAnswer
+		select {
+		case <-i.Responded:
+			return nil
+		case <-within.Done():
+			return cmp.Or(ctx.Err(), core.ErrNoAnswer)
+		case <-late:
+			return core.ErrNoAnswer
+		case <-changed:
+		}
 	}
+}
+
+// lost reports whether every session that got an interaction has ended. The bot
+// may still respond if it received the interaction before that. If it did not,
+// it never will, and no one may advance the clock.
+func (e *Emulator) lost(i *interaction) bool {
+	e.Lock()
+	defer e.Unlock()
+	return len(i.to) > 0 && !slices.ContainsFunc(i.to, func(s *session) bool { return e.sessions[s.id] == s })
 }
 
 // overGateway sends an interaction to every connected session of the shard. If
@@ -187,9 +205,9 @@ func (e *Emulator) deliver(ctx context.Context, i *interaction) error {
 func (e *Emulator) overGateway(ctx context.Context, i *interaction) error {
 	e.Lock()
 	defer e.Unlock()
-	sessions := e.connected()
-	if len(sessions) > 0 {
-		for _, s := range sessions {
+	i.to = e.connected()
+	if len(i.to) > 0 {
+		for _, s := range i.to {
 			s.send(ctx, "INTERACTION_CREATE", i.payload)
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox/core"
 	"github.com/nodbridge/nod/platforms/sandbox/discord"
 )
@@ -92,10 +93,22 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// TestLostSession checks that an interaction fails if the bot ends its session
+// without an answer. The clock does not move.
+func TestLostSession(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, discord.Options{}, false)
+	where := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("go", "Go"))})
+	d.connect(discordgo.IntentsNone, func(s *discordgo.Session, _ *discordgo.Interaction) { _ = s.Close() })
+	if r, err := core.Press(t.Context(), d.e, "ana", where, "Go"); err != nil || !strings.Contains(r.Warning, core.ErrNoAnswer.Error()) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestGateway checks faults of events, resuming, invalid sessions and tokens.
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	d, ctx := newDesk(t, discord.Options{Heartbeat: 50 * time.Millisecond}, false), t.Context()
+	d, ctx := newDesk(t, discord.Options{}, false), t.Context()
 	where := d.post(&discordgo.MessageSend{Content: "card", Components: inRow(button("go", "Go"))})
 	got := make(chan bool, 9)
 	resumed, created := make(chan bool, 9), make(chan bool, 9)
@@ -119,19 +132,19 @@ func TestGateway(t *testing.T) {
 	if r := press(); !r.OK {
 		t.Errorf("duplicated: %+v", r)
 	}
-	<-got
-	<-got
+	await.Receive(t, "the click", got)
+	await.Receive(t, "the click again", got)
 	d.Fault(core.Fault{Kind: "mute", Count: 1})
 	if r := press(); r.OK {
 		t.Errorf("muted: %+v", r)
 	}
 	d.post(&discordgo.MessageSend{Content: "another"})
-	<-created
+	await.Receive(t, "the message", created)
 	for _, code := range []int{0, 4000} {
 		if err := d.e.Disconnect(code); err != nil {
 			t.Fatal(err)
 		}
-		<-resumed
+		await.Receive(t, "the end of the resume", resumed)
 	}
 	d.Fault(core.Fault{Kind: "refuse_connect"})
 	if s := d.session(discord.Token); s.Open() == nil {

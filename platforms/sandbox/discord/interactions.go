@@ -26,6 +26,7 @@ type interaction struct {
 	Message   string // ID of the message of the component
 	Kind      int
 	payload   raw.Object
+	to        []*session // sessions that got it
 	Created   time.Time
 	Responded chan struct{} // closed by the first response
 	done      bool

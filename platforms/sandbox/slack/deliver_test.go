@@ -137,11 +137,12 @@ func TestEventFaults(t *testing.T) {
 	if r := press(); !r.OK || len(got) != 2 {
 		t.Errorf("duplicated: %+v, delivered %d times", r, len(got))
 	}
-	d.Fault(core.Fault{Kind: "refuse_connect", Count: 1})
+	d.Fault(core.Fault{Kind: "refuse_connect"})
 	if err := d.e.Disconnect(0); err != nil {
 		t.Fatal(err)
 	}
 	d.Eventually("the socket is gone", func() bool { return d.connections() == 0 })
+	d.Hub.ClearFaults()
 	d.Eventually("it is there again", func() bool { return d.connections() == 1 })
 	resp, err := http.Get(d.URL + "/slack/socket?ticket=none")
 	if err != nil {
@@ -149,6 +150,25 @@ func TestEventFaults(t *testing.T) {
 	}
 	if resp.Body.Close(); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("an unknown ticket: %s", resp.Status)
+	}
+}
+
+// TestLostSocket checks that a member reads that no app is connected if the socket
+// of the app ends before the acknowledgment. The clock does not move.
+func TestLostSocket(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, slack.Options{}, false)
+	at := d.post(slackgo.MsgOptionBlocks(slackgo.NewActionBlock("acts", button("go", "Go"))))
+	d.connect(func(socketmode.EventType, json.RawMessage) any {
+		d.Fault(core.Fault{Kind: "refuse_connect"})
+		if err := d.e.Disconnect(0); err != nil {
+			t.Error(err)
+		}
+		d.Eventually("the socket is gone", func() bool { return d.connections() == 0 })
+		return nil
+	})
+	if r, err := core.Press(t.Context(), d.e, "ana", at, "Go"); err != nil || !strings.Contains(r.Warning, core.ErrNoReceiver.Error()) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -23,7 +23,7 @@ const pingEvery = 5 * time.Second
 type socket struct {
 	conn *websocket.Conn
 	mu   sync.Mutex
-	acks map[string]chan json.RawMessage
+	acks map[string]chan json.RawMessage // nil after the end of the connection
 }
 
 // connectionsOpen is the method apps.connections.open.
@@ -93,7 +93,17 @@ func (s *socket) ping(ctx context.Context, cancel func()) {
 	}
 }
 
+// read receives acknowledgments until the connection ends. The app acknowledges
+// nothing after that.
 func (s *socket) read(ctx context.Context) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, ch := range s.acks {
+			close(ch)
+		}
+		s.acks = nil
+	}()
 	for {
 		var ack struct {
 			ID      string          `json:"envelope_id"`
@@ -115,6 +125,20 @@ func (s *socket) read(ctx context.Context) {
 	}
 }
 
+// expect returns a channel that gets the acknowledgment of an envelope, and is
+// closed at the end of the connection. It returns nil if the connection has
+// ended.
+func (s *socket) expect(envelope string) <-chan json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.acks == nil {
+		return nil
+	}
+	ch := make(chan json.RawMessage, 1)
+	s.acks[envelope] = ch
+	return ch
+}
+
 // all returns the open sockets. The caller holds the lock.
 func (e *Emulator) all() []*socket {
 	var out []*socket
@@ -130,15 +154,7 @@ func (e *Emulator) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 	e.turn++
 	turn := e.turn
 	e.Unlock()
-	if len(all) == 0 {
-		return nil, core.ErrNoReceiver
-	}
-	s := all[turn%len(all)] // Slack guarantees no order
 	id := uuid.NewString()
-	ch := make(chan json.RawMessage, 1)
-	s.mu.Lock()
-	s.acks[id] = ch
-	s.mu.Unlock()
 	kind, accepts := "interactive", payload["type"] == "view_submission"
 	if payload["type"] == "event_callback" {
 		kind = "events_api"
@@ -147,15 +163,23 @@ func (e *Emulator) overSocket(ctx context.Context, payload raw.Object) (json.Raw
 		kind, accepts = "slash_commands", true
 	}
 	envelope := raw.Object{"type": kind, "envelope_id": id, "payload": payload, "accepts_response_payload": accepts}
-	if err := wsjson.Write(ctx, s.conn, envelope); err != nil {
-		return nil, core.ErrNoReceiver // the app has disconnected
+	for n := range all {
+		s := all[(turn+n)%len(all)] // Slack guarantees no order
+		ch := s.expect(id)
+		if ch == nil || wsjson.Write(ctx, s.conn, envelope) != nil {
+			continue // the app has disconnected
+		}
+		select {
+		case answer, ok := <-ch:
+			if !ok {
+				return nil, core.ErrNoReceiver
+			}
+			return answer, nil
+		case <-ctx.Done():
+			return nil, core.ErrNoAnswer
+		}
 	}
-	select {
-	case answer := <-ch:
-		return answer, nil
-	case <-ctx.Done():
-		return nil, core.ErrNoAnswer
-	}
+	return nil, core.ErrNoReceiver
 }
 
 // disconnect tells the app the reason and closes every socket. Slack sends a
