@@ -125,16 +125,15 @@ func TestImage(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, out)
 	}
 	r := rig.Outside(t)
-	l := rig.Listen(t)
-	url := "http://" + l.Addr().String()
+	address := rig.FreeAddress(t)
+	url := "http://" + address
 	m.env = append(m.env,
-		"NOD_LISTEN="+l.Addr().String(), "NOD_REDIS_URL=redis://"+r.Redis.Addr,
+		"NOD_LISTEN="+address, "NOD_REDIS_URL=redis://"+r.Redis.Addr,
 		"NOD_TOKEN_KEY="+strings.Repeat("a1", 32), "NOD_RECEIPTS_KEY="+strings.Repeat("b2", 32),
 		"NOD_TOKEN_CI=token-of-ci-for-the-image", "NOD_TOKEN_DEPLOY_BOT=token-of-the-bot-for-the-image",
 		"SLACK_BOT_TOKEN="+sandbox.SlackBotToken, "SLACK_APP_TOKEN="+sandbox.SlackAppToken,
 		"DISCORD_BOT_TOKEN="+sandbox.DiscordToken,
 		"TELEGRAM_BOT_TOKEN="+sandbox.TelegramToken, "NOD_SANDBOX="+r.Base)
-	l.Close() // the daemon listens on this port
 	config := slices.Index(m.start, "--config")
 	if out, code := m.run(t, "/nod", "config", "check", "--config", m.start[config+1]); code != 0 {
 		t.Fatalf("the config: exit %d: %s", code, out)

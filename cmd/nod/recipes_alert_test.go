@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/redistest"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
 )
 
@@ -61,12 +61,7 @@ func TestRecipeAlertmanager(t *testing.T) {
 		t.Skip("python3 is not installed")
 	}
 	k := newKitchen(t, map[string]string{"amtool": `echo "amtool $*" >>done`, "systemctl": `echo "systemctl $*" >>done; [ ! -e fails ]`})
-	l := rig.Listen(t)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // the receiver listens on this port
+	port := fmt.Sprint(redistest.FreePort(t))
 	receiver := rig.ReadFile(t, filepath.Join(recipeFiles, "alertmanager/follow_up.py"))
 	receiver = strings.Replace(receiver, "9099", port, 1)
 	k.write("follow_up.py", receiver)

@@ -99,9 +99,7 @@ func newBook(t *testing.T) *book {
 	if err := os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS(filepath.Join(root, "deploy"))); err != nil {
 		t.Fatal(err)
 	}
-	l := rig.Listen(t)
-	addr := l.Addr().String()
-	l.Close() // the daemon listens on this port
+	addr := rig.FreeAddress(t)
 	sleeper := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)

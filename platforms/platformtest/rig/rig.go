@@ -176,14 +176,17 @@ func Outside(t testing.TB, args ...string) *Rig {
 	return &Rig{Hands: person.New(t, t.Context(), s, server.URL), Stored: &await.Bell{}, Redis: redistest.Start(t, append([]string{"--appendonly", "yes"}, args...)...)}
 }
 
-// Listen listens on a free port.
+// FreeAddress returns an address on which nothing listens. No other test gets it,
+// so that a daemon can listen on it later, or again.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t))
+}
+
+// Listen listens on a free address.
 func Listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return ListenOn(t, FreeAddress(t))
 }
 
 // Start starts another daemon on a listener.
