@@ -143,7 +143,7 @@ class Careless(unittest.TestCase):
                 proxy = "http://user:pass%20word@" + server.host
                 env = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": no_proxy}
                 with self.subTest(url=url, want=want, client=client.__name__), mock.patch.dict("os.environ", env):
-                    nod = client(url, "token-of-the-agent", patience=0.4)
+                    nod = client(url, "token-of-the-agent", patience=3 if want == "approved" else 0.8)
                     try:
                         got = asyncio.run(show(nod, id))["state"]
                     except nodbridge.NodError as error:

@@ -81,7 +81,11 @@ test("careless callers", async () => {
 
   const why = new Error("the user left");
   const stop = new AbortController();
-  setTimeout(() => stop.abort(why), 50);
+  const sent = setInterval(() => {
+    if (server.seen.posts === 0) return;
+    clearInterval(sent);
+    stop.abort(why);
+  }, 5);
   await assert.rejects(nod.approve(prompt, approval, {}, { signal: stop.signal }), (e) => e.code === "aborted" && e.cause === why);
   assert.equal(server.seen.cancels, 1);
   server.close();
