@@ -286,18 +286,26 @@ func ownRedis(ctx context.Context, more ...string) (addr string, stop func(), er
 	if err := server.Start(); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait(); close(ended) }()
 	stop = func() {
 		_ = server.Process.Kill() // the server holds no data worth keeping
-		_ = server.Wait()
+		<-ended
 		_ = os.RemoveAll(dir)
 	}
 	c := redis.NewClient(&redis.Options{Addr: addr})
 	defer c.Close()
 	for c.Ping(ctx).Err() != nil {
-		if !bridge.Pause(ctx, 20*time.Millisecond) {
-			stop()
-			return "", nil, ctx.Err()
+		select {
+		case err = <-ended:
+			err = bridge.Wrap(bridge.CodeUnavailable, err, "redis-server has ended")
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+			continue
 		}
+		stop()
+		return "", nil, err
 	}
 	return addr, stop, nil
 }

@@ -150,7 +150,7 @@ func inbound(ctx context.Context, b *harness) ([]figures, error) {
 	}
 	var acks, settles []float64
 	var used time.Duration
-	for end := time.Now().Add(2 * b.span); time.Now().Before(end); {
+	for end := time.Now().Add(2 * b.span); len(acks) == 0 || time.Now().Before(end); {
 		ack, cost, err := s.acknowledged(ctx)
 		if err != nil {
 			return nil, err
@@ -291,7 +291,7 @@ func (s *installation) callsToCards(ctx context.Context, span time.Duration) ([]
 	}
 	defer s.chats.ClearFaults()
 	var shown []float64
-	for end := time.Now().Add(span); time.Now().Before(end); {
+	for end := time.Now().Add(span); len(shown) == 0 || time.Now().Before(end); {
 		began := time.Now()
 		if _, err := s.shown(ctx); err != nil {
 			return nil, err
@@ -305,7 +305,7 @@ func (s *installation) callsToCards(ctx context.Context, span time.Duration) ([]
 // returns.
 func (s *installation) clicks(ctx context.Context, span time.Duration) ([]float64, error) {
 	var clicks []float64
-	for end := time.Now().Add(span); time.Now().Before(end); {
+	for end := time.Now().Add(span); len(clicks) == 0 || time.Now().Before(end); {
 		rec, err := s.shown(ctx)
 		if err != nil {
 			return nil, err
@@ -352,7 +352,7 @@ func (b *harness) acksUnderLoad(ctx context.Context, s *installation) (float64, 
 		return 0, err
 	}
 	var acks []float64
-	for end := time.Now().Add(b.span); time.Now().Before(end); {
+	for end := time.Now().Add(b.span); len(acks) == 0 || time.Now().Before(end); {
 		rec, err := s.shown(ctx)
 		if err != nil {
 			return 0, err

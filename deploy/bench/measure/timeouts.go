@@ -28,7 +28,7 @@ const (
 	// before a shared deadline. If it is too high, it is halved, down to
 	// leastOpenRate.
 	openRate      = 1500
-	leastOpenRate = 150
+	leastOpenRate = 15
 	// otherCallers is the number of other callers, and otherPause is their
 	// pause after each request.
 	otherCallers = 8

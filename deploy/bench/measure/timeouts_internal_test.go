@@ -24,7 +24,7 @@ func TestInTime(t *testing.T) {
 	if err := attempt(2); err != nil || len(rooms) != 3 || rooms[2] != 5*time.Second {
 		t.Errorf("%v, after %v", err, rooms)
 	}
-	if err := attempt(100); !errors.Is(err, errLate) || len(rooms) != 4 {
+	if err := attempt(100); !errors.Is(err, errLate) || len(rooms) != 7 {
 		t.Errorf("%v, after %v", err, rooms)
 	}
 }
