@@ -3,8 +3,10 @@ package engine_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/passkey"
 )
 
 // inPairs requires two approvals.
@@ -15,10 +17,10 @@ func inPairs(s *setup) {
 }
 
 // TestQuorumProof checks that each approval of a quorum needs a proof, and that
-// the receipt proves each of them.
+// the receipt proves each of them, even if a key is revoked before the last one.
 func TestQuorumProof(t *testing.T) {
 	t.Parallel()
-	b := newBureau(t, bridge.AssurancePasskey, inPairs)
+	b := newBureau(t, bridge.AssurancePasskey, inPairs, func(s *setup) { s.admins = []string{"cy"} })
 	id := b.open(bridge.Agent{Name: "bot"}, shell("make deploy")).Interaction.ID
 	if v := b.press("di", id, "C1", bridge.DecideOnce, ""); v.Kind != bridge.VerdictForbidden {
 		t.Fatalf("di has no passkey: %+v", v)
@@ -31,6 +33,13 @@ func TestQuorumProof(t *testing.T) {
 		if got := b.get(id); who == "bo" && (len(got.Votes) != 1 || got.Missing() != "1 more with a passkey") {
 			t.Errorf("%d votes, missing %q", len(got.Votes), got.Missing())
 		}
+		of, err := b.engine.Passkeys.Of(t.Context(), who)
+		if err == nil && who == "bo" {
+			err = b.engine.Passkeys.Revoke(t.Context(), "cy", who, of[0].Name())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	rec, err := b.engine.Get(t.Context(), id)
 	if err != nil || rec.State != bridge.StateApproved || len(rec.Votes) != 2 {
@@ -42,8 +51,21 @@ func TestQuorumProof(t *testing.T) {
 		}
 	}
 	keys := b.signer.PublicKeys()
-	if _, err := keys.VerifyRecord(rec); err != nil {
+	receipt, err := keys.VerifyRecord(rec)
+	if err != nil {
 		t.Error(err)
+	}
+	of, err := b.engine.Passkeys.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.Passkeys = &of
+	if who, err := keys.SignedBy(receipt); err != nil || !slices.Equal(who, []string{"bo", "ana"}) {
+		t.Errorf("signed by %q, %v", who, err)
+	}
+	of.Keys[slices.IndexFunc(of.Keys, func(k passkey.Key) bool { return k.Person == "bo" })].Revoked = rec.Votes[0].At.Format(time.RFC3339Nano)
+	if _, err := keys.SignedBy(receipt); bridge.ErrorCode(err) != bridge.CodeForbidden {
+		t.Errorf("the key was revoked before the signature: %v", err)
 	}
 }
 

@@ -48,7 +48,7 @@ func (s Site) Export(creds []Credential) (Keys, error) {
 		}
 		key := Key{Person: c.Person, Credential: c.Name(), COSE: text(c.PublicKey), JWK: k}
 		if !c.Valid() {
-			key.Revoked = c.Revoked.UTC().Format(time.RFC3339)
+			key.Revoked = c.Revoked.UTC().Format(time.RFC3339Nano)
 		}
 		out.Keys = append(out.Keys, key)
 	}

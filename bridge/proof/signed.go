@@ -64,7 +64,7 @@ func (set JWKS) SignedBy(r Receipt) ([]string, error) {
 			return nil, bridge.Errorf(bridge.CodeInvalid, "keys: the file has no keys of people").
 				WithHint("create it again with a token: nod receipt keys > keys.json")
 		}
-		if err := set.Passkeys.VerifyAt(*v.Assertion, r.At); err != nil {
+		if err := set.Passkeys.VerifyAt(*v.Assertion, v.At); err != nil {
 			return nil, err
 		}
 		out = append(out, v.Actor.Person)
