@@ -3,6 +3,7 @@ package brokertest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -29,6 +30,24 @@ func Contract(t *testing.T, open func(t *testing.T) broker.Store) {
 // shortly is a lifetime that is long enough for a test on a busy machine to see a
 // document before it expires, and short enough to wait for.
 const shortly = 2 * time.Second
+
+// inTime plays a scene with things that live shortly, and with names of its own. A
+// scene that the machine delayed shows nothing, so inTime plays it again. It returns
+// the suffix of the names.
+func inTime(t *testing.T, s broker.Store, scene func(suffix string) (problem string)) string {
+	t.Helper()
+	for n := 0; ; n++ {
+		began, suffix := s.Now(), fmt.Sprint(" ", n)
+		problem := scene(suffix)
+		if s.Now().Sub(began) > shortly/2 {
+			continue
+		}
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		return suffix
+	}
+}
 
 // kind is the kind of the documents of the tests.
 const kind = "thing"

@@ -54,20 +54,24 @@ var documents = tests{
 		}
 	},
 	"life": func(t *testing.T, s broker.Store) {
-		short, tiny, replaced := doc("short", "v"), doc("tiny", "v"), doc("replaced", "v")
-		short.Keep, tiny.Keep, replaced.Keep = shortly, time.Microsecond, shortly
-		do(t, s, broker.Change{Put: []broker.Doc{short, tiny, replaced}})
-		if d := put(t, s, "replaced", "w"); d.Version == 0 { // without a time to live
-			t.Fatal("the document with an unlimited lifetime has expired")
-		}
-		if !get(t, s, "short").Exists() {
-			t.Error("the document expired too early")
-		}
-		await.Until(t, "the documents have expired", func() bool { return !get(t, s, "short").Exists() && !get(t, s, "tiny").Exists() })
-		if !get(t, s, "replaced").Exists() {
+		suffix := inTime(t, s, func(suffix string) string {
+			short, tiny, replaced := doc("short"+suffix, "v"), doc("tiny"+suffix, "v"), doc("replaced"+suffix, "v")
+			short.Keep, tiny.Keep, replaced.Keep = shortly, time.Microsecond, shortly
+			done := do(t, s, broker.Change{Put: []broker.Doc{short, tiny, replaced}})
+			replaced.Version, replaced.Keep = done.Versions[2], 0
+			if _, err := s.Do(t.Context(), broker.Change{Put: []broker.Doc{replaced}}); err != nil {
+				return err.Error()
+			}
+			if !get(t, s, short.Key.ID).Exists() {
+				return "the document expired too early"
+			}
+			return ""
+		})
+		await.Until(t, "the documents have expired", func() bool { return !get(t, s, "short"+suffix).Exists() && !get(t, s, "tiny"+suffix).Exists() })
+		if !get(t, s, "replaced"+suffix).Exists() {
 			t.Error("the document has the lifetime of the document that it replaced")
 		}
-		do(t, s, broker.Change{Put: []broker.Doc{doc("short", "again")}}) // an expired document counts as missing
+		do(t, s, broker.Change{Put: []broker.Doc{doc("short"+suffix, "again")}}) // an expired document counts as missing
 	},
 	"entries of documents": func(t *testing.T, s broker.Store) {
 		d := doc("a", "v")

@@ -99,25 +99,28 @@ var indexes = tests{
 		}
 	},
 	"life of indexes": func(t *testing.T, s broker.Store) {
-		short := shortly
+		suffix := ""
 		set := func(index, name string, keep time.Duration) broker.Member {
-			return broker.Member{Index: index, Name: name, IndexTTL: keep}
+			return broker.Member{Index: index + suffix, Name: name, IndexTTL: keep}
 		}
-		do(t, s, broker.Change{Set: []broker.Member{
-			set("short", "a", short), set("longer", "a", short), set("unchanged", "a", short), set("emptied", "a", short), set("forever", "a", 0),
-		}})
-		do(t, s, broker.Change{Set: []broker.Member{set("longer", "b", time.Hour), set("unchanged", "b", 0)}, Unset: []broker.Member{{Index: "emptied", Name: "a"}}})
-		do(t, s, broker.Change{Set: []broker.Member{set("emptied", "b", 0)}})
-		await.Until(t, "the indexes have expired", func() bool {
-			return len(members(t, s, broker.Query{Index: "short"}))+len(members(t, s, broker.Query{Index: "unchanged"})) == 0
+		inTime(t, s, func(own string) string {
+			suffix = own
+			do(t, s, broker.Change{Set: []broker.Member{
+				set("short", "a", shortly), set("longer", "a", shortly), set("unchanged", "a", shortly), set("emptied", "a", shortly), set("forever", "a", 0),
+			}})
+			do(t, s, broker.Change{Set: []broker.Member{set("longer", "b", time.Hour), set("unchanged", "b", 0)}, Unset: []broker.Member{{Index: "emptied" + suffix, Name: "a"}}})
+			do(t, s, broker.Change{Set: []broker.Member{set("emptied", "b", 0)}})
+			return ""
 		})
+		of := func(index string) []string { return members(t, s, broker.Query{Index: index + suffix}) }
+		await.Until(t, "the indexes have expired", func() bool { return len(of("short"))+len(of("unchanged")) == 0 })
 		for index, want := range map[string][]string{"longer": {"a", "b"}, "emptied": {"b"}, "forever": {"a"}} {
-			if got := members(t, s, broker.Query{Index: index}); !same(got, want) {
+			if got := of(index); !same(got, want) {
 				t.Errorf("%s has %v, want %v", index, got, want)
 			}
 		}
-		do(t, s, broker.Change{Below: []broker.Bound{{Index: "short", Max: 1}}, Set: []broker.Member{set("short", "b", 0)}})
-		if got := members(t, s, broker.Query{Index: "short"}); !same(got, []string{"b"}) {
+		do(t, s, broker.Change{Below: []broker.Bound{{Index: "short" + suffix, Max: 1}}, Set: []broker.Member{set("short", "b", 0)}})
+		if got := of("short"); !same(got, []string{"b"}) {
 			t.Errorf("the new index has %v", got)
 		}
 	},
