@@ -26,8 +26,8 @@ func (w *world) overview(who string, n int) bridge.Overview {
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
-	later := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm).Interaction.ID
-	sooner := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Minute) }, confirm).Interaction.ID
+	later := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(2 * time.Hour) }, confirm).Interaction.ID
+	sooner := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm).Interaction.ID
 	w.asked(func(r *bridge.Request) { r.Kind, r.Prompt = bridge.KindNotice, "Done." })
 	o := w.overview("ana", 5)
 	if len(o.Waiting) != 2 || o.More || o.Waiting[0].View.Record.Interaction.ID != sooner || o.Waiting[1].Card != w.get(later).Messages[0] {
@@ -91,9 +91,9 @@ func TestUnreadable(t *testing.T) {
 func TestNextDeadline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, newSetup())
-	urgent := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Minute) }, confirm).Interaction.ID
+	urgent := w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm).Interaction.ID
 	for range 250 {
-		w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(time.Hour) }, confirm)
+		w.asked(func(r *bridge.Request) { r.Timeout = bridge.Duration(2 * time.Hour) }, confirm)
 	}
 	if o := w.overview("ana", 5); len(o.Waiting) != 5 || !o.More || o.Waiting[0].View.Record.Interaction.ID != urgent {
 		t.Errorf("the first of %d is not the one that expires next", len(o.Waiting))

@@ -50,22 +50,23 @@ func TestIdleJournal(t *testing.T) {
 	id := l.asked(nil, confirm).Interaction.ID
 	l.answer(id)
 	l.sealed(1)
-	calls := func(command string) int {
+	calls := func() (attempts, reads int) {
 		for line := range strings.Lines(l.c.Info(t.Context(), "commandstats").Val()) {
-			if rest, ok := strings.CutPrefix(line, "cmdstat_"+command+":calls="); ok {
-				n, _ := strconv.Atoi(rest[:strings.IndexByte(rest, ',')])
-				return n
+			for command, n := range map[string]*int{"xinfo|stream": &attempts, "xrange": &reads} { // each attempt to seal begins with the counts of the journal
+				if rest, ok := strings.CutPrefix(line, "cmdstat_"+command+":calls="); ok {
+					*n, _ = strconv.Atoi(rest[:strings.IndexByte(rest, ',')])
+				}
 			}
 		}
-		return 0
+		return attempts, reads
 	}
-	const rounds = 3
-	before := calls("xrange")
-	for range rounds { // each attempt to seal begins with the counts of the journal
-		counted := calls("xinfo|stream")
-		l.eventually("the next attempt to seal", func() bool { return calls("xinfo|stream") != counted })
-	}
-	if after := calls("xrange"); after-before > rounds+1 {
-		t.Errorf("the journal was read %d times in %d seconds in which nothing happened", after-before, rounds)
+	attempted, read := calls()
+	var attempts, reads int
+	l.eventually("nod attempts to seal", func() bool {
+		attempts, reads = calls()
+		return attempts-attempted >= 3
+	})
+	if attempts, reads = attempts-attempted, reads-read; reads > attempts+1 {
+		t.Errorf("the journal was read %d times in %d attempts in which nothing happened", reads, attempts)
 	}
 }
