@@ -147,6 +147,7 @@ func (a tableAnswer) bytes(t *testing.T, records map[string]json.RawMessage, oth
 // stub answers calls in the order of a case. The last answer repeats.
 type stub struct {
 	url, host, under     string
+	called               func() // at the first call
 	mu                   sync.Mutex
 	hits, posts, cancels int
 	callers              map[string]bool
@@ -158,7 +159,7 @@ func newStub(t *testing.T, records map[string]json.RawMessage, x tableCase, othe
 	if err != nil {
 		t.Skip(err)
 	}
-	s := &stub{host: l.Addr().String(), url: "http://" + l.Addr().String(), under: x.Under, callers: map[string]bool{}}
+	s := &stub{host: l.Addr().String(), url: "http://" + l.Addr().String(), under: x.Under, called: func() {}, callers: map[string]bool{}}
 	quit := make(chan struct{})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the client may be gone
@@ -198,7 +199,9 @@ func (s *stub) next(r *http.Request, answers []tableAnswer) tableAnswer {
 		s.cancels++
 		return tableAnswer{Record: "cancelled"}
 	}
-	s.hits++
+	if s.hits++; s.hits == 1 {
+		s.called()
+	}
 	return answers[min(s.hits, len(answers))-1]
 }
 
@@ -302,11 +305,14 @@ func (x tableCase) play(t *testing.T, all table) {
 	if strings.Contains(x.Want, string(bridge.CodeUnavailable)) { // the client has to give up
 		c.Patience = 800 * time.Millisecond
 	}
-	ctx := t.Context()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
 	if x.Deadline > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, time.Duration(x.Deadline*float64(time.Second)))
-		defer stop()
+		s.mu.Lock()
+		s.called = func() {
+			time.AfterFunc(time.Duration(x.Deadline*float64(time.Second)), func() { stop(context.DeadlineExceeded) })
+		}
+		s.mu.Unlock()
 	}
 	if got := x.outcome(ctx, c, all); got != x.Want {
 		t.Errorf("got %q, want %q", got, x.Want)
