@@ -263,8 +263,14 @@ func TestWaitReplicas(t *testing.T) {
 	if got := result(t, done); got.err != nil || got.rec.State != bridge.StateApproved {
 		t.Errorf("the caller got %+v, %v", got.rec, got.err)
 	}
-	if _, won, err := s.Resolve(t.Context(), yes(o.Interaction.ID, "U1")); err != nil || !won {
-		t.Errorf("settle: %v, %v", won, err)
+	won := false
+	await.Until(t, "a replica confirms the decision", func() (confirmed bool) {
+		var err error
+		_, won, err = s.Resolve(t.Context(), yes(o.Interaction.ID, "U1"))
+		return err == nil
+	})
+	if !won {
+		t.Error("the decision did not win")
 	}
 }
 
