@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/await"
@@ -75,7 +76,7 @@ func done(_ context.Context, r bridge.UserResponse) (bridge.Outcome, error) {
 // same one, which no one has closed, until the tool has decided.
 func TestNoOneInTime(t *testing.T) {
 	t.Parallel()
-	pending := bridge.Pending{Message: "an email was sent", Hold: bridge.Duration(3e9)}
+	pending := bridge.Pending{Message: "an email was sent", Hold: bridge.Duration(time.Hour)}
 	for name, c := range map[string]struct {
 		outcome  bridge.Outcome
 		err      error

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/api"
 	"github.com/nodbridge/nod/bridge/mcp"
@@ -50,7 +48,7 @@ func (o *overSocket) asks(id, content, as string) string {
 	if f := p.hear(`"type"`); !strings.Contains(f, `"id":"end"`) {
 		o.t.Fatalf("the call is not open: %s", f)
 	}
-	if err := p.Close(websocket.StatusNormalClosure, ""); err != nil {
+	if err := p.CloseNow(); err != nil {
 		o.t.Fatal(err)
 	}
 	// Until the daemon knows that the connection is closed, it may send an answer there.

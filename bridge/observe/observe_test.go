@@ -121,7 +121,7 @@ func TestActivities(t *testing.T) {
 		`nod_delivery_paced_total{operation="edit",place="chat"}`:                        1,
 		`nod_click_seconds_count{platform="chat",result="settled"}`:                      1,
 		`nod_click_seconds_bucket{platform="chat",result="settled",le="1"}`:              0,
-		`nod_click_seconds_bucket{platform="chat",result="settled",le="2"}`:              1,
+		`nod_click_seconds_bucket{platform="chat",result="settled",le="20"}`:             1,
 		`nod_click_seconds_count{platform="chat",result="unavailable"}`:                  1,
 		`nod_click_seconds_count{platform="chat",result="forbidden"}`:                    1,
 		`nod_delivery_seconds_count{operation="click",place="chat"}`:                     -1,
