@@ -170,6 +170,7 @@ var failsOpen = lazyregexp.New(`--fail[ =]+["']?open`)
 func (s *claudeSurvey) gate(path string, e hookEntry) {
 	const check = "gate"
 	h := e.Hooks[0]
+	line, _ := parseHookLine(h.Command, "claude")
 	name := cmp.Or(h.If, gatesOf(h.Command), e.Matcher, "*")
 	detail := name + " in " + path
 	opens := func(why, fix string) {
@@ -180,10 +181,12 @@ func (s *claudeSurvey) gate(path string, e hookEntry) {
 		s.add(check, bridge.FindingWarning, detail+" selects only one spelling of a call, because Claude Code evaluates the rule instead of nod", "run nod init claude again")
 	}
 	switch {
-	case h.OnFailure != "block" || h.Async:
+	case h.OnFailure != "block" || h.Async || h.Rewake:
 		opens(": the tool runs if nod is missing, crashes or takes too long", "run: nod init claude --gate '"+name+"'")
 	case olderThan(s.Version, blocksSince):
 		opens(" in Claude Code "+s.Version, "update Claude Code to 2.1.295 or later")
+	case !line.decides:
+		opens(": its command can succeed although nod fails", "let the command end with nod, or run: nod init claude --gate '"+name+"'")
 	case failsOpen.MatchString(h.Command):
 		opens(" if the daemon is unreachable", "remove --fail open, or run nod init claude again")
 	case !runnable(h.Command, "claude"):

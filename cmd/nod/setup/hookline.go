@@ -26,6 +26,8 @@ type hookLine struct {
 	// "NOD_URL=http://127.0.0.1:8787 " or ". ~/nod.env && ".
 	before  string
 	program string
+	// decides means that the command fails if nod fails or does not run.
+	decides bool
 }
 
 // hookProgram is the name of the program that contains only nod hook. Releases
@@ -123,17 +125,27 @@ func parseHookLine(command, agent string) (hookLine, bool) {
 		if !ok || found {
 			return !found
 		}
-		words := literals(call)
-		for k := range words {
-			rest := words[k+1:]
-			if isProgram(words[k]) && len(rest) > 1 && rest[0] == "hook" && rest[1] == agent || isHookProgram(words[k]) && len(rest) > 0 && rest[0] == agent {
-				found = true
-				out = hookLine{strings.TrimLeft(command[:call.Args[k].Pos().Offset()], " \t\n"), words[k]}
-			}
+		var k int
+		if k, found = hookCall(call, agent); found {
+			before := strings.TrimLeft(command[:call.Args[k].Pos().Offset()], " \t\n")
+			out = hookLine{before, literals(call)[k], decides(file.Stmts, call)}
 		}
 		return !found
 	})
 	return out, found
+}
+
+// hookCall returns the position of nod in the words of a call, if it calls nod
+// hook.
+func hookCall(call *syntax.CallExpr, agent string) (int, bool) {
+	words := literals(call)
+	for k := range words {
+		rest := words[k+1:]
+		if isProgram(words[k]) && len(rest) > 1 && rest[0] == "hook" && rest[1] == agent || isHookProgram(words[k]) && len(rest) > 0 && rest[0] == agent {
+			return k, true
+		}
+	}
+	return 0, false
 }
 
 // commandLines returns the words after nod in every command line of decoded

@@ -92,3 +92,22 @@ func TestCommandLines(t *testing.T) {
 		}
 	}
 }
+
+// TestHookDecides checks which command lines fail if nod fails or does not run.
+func TestHookDecides(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]bool{
+		"nod hook claude": true, "A=b env C=d nod hook claude --gate x": true, "exec nod hook claude 2>>log": true, "nod hook claude 2>/dev/null": true,
+		". ~/nod.env && nod hook claude": true, "cd /srv; nod hook claude": true, "cat | nod hook claude": true, "nod hook claude && true": true,
+		"nod hook claude || exit 2": true, "nod hook claude || exit 0": false, "nod hook claude || true": false, "nod hook claude || exit": false,
+		"nod hook claude; exit 0": false, "nod hook claude; true": false, "nod hook claude | tee log": false, "nod hook claude &": false, "! nod hook claude": false,
+		"command -v nod || exit 0; nod hook claude": false, "command -v nod || exit 2; nod hook claude": true, "[ -f x ] || nod hook claude": false,
+		"exec 2>>log; nod hook claude": true, "exec true; nod hook claude": false, "(cd /srv && nod hook claude)": true, "{ nod hook claude; }": true,
+		"if [ -x nod ]; then nod hook claude; fi": false, "echo $(nod hook claude)": false, "nod hook claude || (exit 2)": false,
+	} {
+		line, ours := parseHookLine(command, "claude")
+		if !ours || line.decides != want {
+			t.Errorf("%s: %+v, %v; want %v", command, line, ours, want)
+		}
+	}
+}
