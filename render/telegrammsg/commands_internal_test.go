@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/render"
 )
 
 // TestNoCommands checks that a text of an agent or a person has no command of a bot,
@@ -65,5 +68,32 @@ func TestManyCommands(t *testing.T) {
 	w.add("/stop", "strikethrough")
 	if text, entities := w.result(); text != "/"+joiner+"stop" || len(entities) != 1 {
 		t.Errorf("struck: %q, %+v", text, entities)
+	}
+}
+
+// TestManyMarks checks that a text with more formatting than a message can have
+// has no command, mention or tag that a tap would follow, keeps the addresses of
+// its links, and leaves room for the mentions of the card.
+func TestManyMarks(t *testing.T) {
+	t.Parallel()
+	w := &writer{}
+	var spans []render.Span
+	for range maxEntities {
+		spans = append(spans, render.Span{Text: "a", Code: true}, render.Span{Text: " "})
+	}
+	spans = append(spans, render.Span{Text: "@boss /kick #tag", Code: true}, render.Span{Text: "page", URL: "https://a.example/x"})
+	w.blocks([]render.Block{{Kind: render.Paragraph, Spans: spans}, {Kind: render.Code, Text: "@boss\n/kick $TSLA"}}, "")
+	w.mention(bridge.Mention{Name: "Ana", User: "7001"})
+	text, entities := w.result()
+	if last := entities[len(entities)-1]; len(entities) > maxEntities || last.Type != "text_mention" {
+		t.Errorf("%d entities, the last is %+v", len(entities), last)
+	}
+	for _, link := range []string{"@boss", "/kick", "#tag", "$TSLA"} {
+		if strings.Contains(text, link) || !strings.Contains(text, link[:1]+joiner+link[1:]) {
+			t.Errorf("%s is a link", link)
+		}
+	}
+	if !strings.Contains(text, "page (https://a.example/x)") {
+		t.Errorf("the link lost its address: %q", text)
 	}
 }

@@ -65,6 +65,14 @@ func (w *writer) mention(m bridge.Mention) {
 	w.notify(render.Line(m.Name), id)
 }
 
+// mark adds an entity, unless the text has so many that mentions which follow
+// could get none. Without it, the text must be harmless.
+func (w *writer) mark(e Entity) {
+	if len(w.entities) < maxMarks {
+		w.entities = append(w.entities, e)
+	}
+}
+
 // notify writes a name that notifies a user.
 func (w *writer) notify(name string, user int64) {
 	name = kept(name)
@@ -113,16 +121,22 @@ func kept(s string) string {
 	return string(out)
 }
 
-// maxCommands limits the entities for commands: if a message has more entities,
-// further commands in its text get none.
-const maxCommands = maxEntities / 2
+// If a message has more entities than one of these limits, further commands in
+// its text, or further formatting, get none. The rest is for mentions.
+const (
+	maxCommands = maxEntities / 2
+	maxMarks    = maxEntities - 20
+)
+
+// links are the marks that start a mention, a command, a hashtag or a cashtag.
+const links = "@/#$"
 
 // add writes a text. It prevents plain text from becoming a mention, or a
 // command that a tap would send to the group in the name of the reader.
 func (w *writer) add(s string, kinds ...string) {
 	s = kept(s)
 	if slices.Contains(kinds, "code") {
-		w.write(s, kinds...)
+		w.write(w.verbatim(s), kinds...)
 		return
 	}
 	s = unlinked(s)
@@ -140,6 +154,15 @@ func (w *writer) add(s string, kinds ...string) {
 		}
 		s = s[to:]
 	}
+}
+
+// verbatim returns a text for an entity in which Telegram finds no links. If
+// there is no room for the entity, the text gets joiners instead.
+func (w *writer) verbatim(s string) string {
+	if len(w.entities) < maxMarks {
+		return s
+	}
+	return broken(s, links)
 }
 
 // commandIn returns the position of the first text that Telegram would turn
@@ -173,7 +196,7 @@ func (w *writer) write(s string, kinds ...string) {
 	n := render.UTF16(s)
 	for _, k := range kinds {
 		if k != "" {
-			w.entities = append(w.entities, Entity{Type: k, Offset: w.units, Length: n})
+			w.mark(Entity{Type: k, Offset: w.units, Length: n})
 		}
 	}
 	w.text.WriteString(s)
@@ -225,7 +248,7 @@ func (w *writer) quote(doc []render.Block) {
 		w.add(render.PlainText([]render.Block{b}))
 	}
 	if w.units > start && !w.quoting {
-		w.entities = append(w.entities, Entity{Type: "blockquote", Offset: start, Length: w.units - start})
+		w.mark(Entity{Type: "blockquote", Offset: start, Length: w.units - start})
 	}
 	w.add("\n")
 }
@@ -266,16 +289,16 @@ func (w *writer) closedBody(doc []render.Block, limit int) {
 	w.quoting = true
 	w.blocks(rest, "")
 	w.quoting = false
-	w.entities = append(w.entities, Entity{Type: longQuote, Offset: start, Length: w.units - start - 1}) // without the last newline
+	w.mark(Entity{Type: longQuote, Offset: start, Length: w.units - start - 1}) // without the last newline
 }
 
 func (w *writer) pre(text, lang string) {
-	text = kept(text)
+	text = w.verbatim(kept(text))
 	if w.quoting {
 		text = strings.TrimRight(text, "\n")
 	}
 	n := render.UTF16(text)
-	w.entities = append(w.entities, Entity{Type: "pre", Offset: w.units, Length: n, Language: lang})
+	w.mark(Entity{Type: "pre", Offset: w.units, Length: n, Language: lang})
 	w.text.WriteString(text)
 	w.units += n
 }
@@ -311,7 +334,7 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 		start := w.units
 		switch {
 		case s.Code && s.Strike: // Telegram cannot strike code through, and finds commands and tags in other text
-			w.add(broken(s.Text, "/#$"), mark(s.Bold || bold, "bold", ""), "strikethrough")
+			w.add(broken(s.Text, links), mark(s.Bold || bold, "bold", ""), "strikethrough")
 		case s.Code:
 			w.add(s.Text, "code")
 		case s.URL != "" && s.Text != s.URL:
@@ -320,7 +343,7 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 			w.add(s.Text, mark(s.Bold || bold, "bold", ""), mark(s.Italic, "italic", ""), mark(s.Strike, "strikethrough", ""))
 		}
 		if s.Time > 0 && s.Time <= math.MaxInt32 { // the server reads 32 bits
-			w.entities = append(w.entities, Entity{
+			w.mark(Entity{
 				Type: dateTime, Offset: start, Length: w.units - start, UnixTime: s.Time, Format: mark(s.Exact, "dT", "dt"),
 			})
 		}
@@ -329,7 +352,11 @@ func (w *writer) spans(spans []render.Span, bold bool) {
 
 // link writes a label that opens an address.
 func (w *writer) link(label, address string) {
-	w.entities = append(w.entities, Entity{Type: "text_link", Offset: w.units, Length: render.UTF16(label), URL: address})
+	if len(w.entities) >= maxMarks {
+		w.add(label + " (" + address + ")")
+		return
+	}
+	w.mark(Entity{Type: "text_link", Offset: w.units, Length: render.UTF16(label), URL: address})
 	w.add(label)
 }
 
@@ -340,7 +367,7 @@ func (w *writer) result() (string, []Entity) {
 	length := render.UTF16(text)
 	kept := w.entities[:0]
 	for _, e := range w.entities {
-		if e.Offset >= length || len(kept) == maxEntities {
+		if e.Offset >= length {
 			continue
 		}
 		e.Length = min(e.Length, length-e.Offset)
