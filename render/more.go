@@ -33,6 +33,15 @@ type Choice struct {
 	Bare string
 }
 
+// FullText returns the texts of all choices below their labels, for a file.
+func (m Menu) FullText() string {
+	var full []Block
+	for _, c := range m.Choices {
+		full = append(append(full, Para(c.Label)), c.Text...)
+	}
+	return PlainText(full) + "\n"
+}
+
 // AsksReason reports whether a form takes an optional reason. If a form
 // requires all of its inputs, the menu of the form is enough.
 func AsksReason(f bridge.Form) bool {

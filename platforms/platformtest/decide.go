@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/nodbridge/nod/bridge"
@@ -57,6 +58,17 @@ var decisions = []flow{
 			r.T.Errorf("%s %+v", got.State, got.Response)
 		}
 		c.closed("make deploy", "make test")
+	}},
+	{"edit a long input, then approve", func(r *Rig) {
+		req := samples.Approval()
+		req.Approval.Decisions = []bridge.Decision{bridge.DecideDeny, bridge.DecideOnce, bridge.DecideEdit}
+		req.Approval.Input = fmt.Appendf(nil, `{"command":%q}`, strings.Repeat("make deploy\n", 190))
+		c := r.ask(req)
+		edited := fmt.Sprintf(`{"command":%q}`, strings.Repeat("make tests\n", 200))
+		r.Edit("ana", c.at(), edited)
+		if got := c.end(); got.State != bridge.StateApproved || string(got.Response.Input) != edited {
+			r.T.Errorf("%s %+v", got.State, got.Response)
+		}
 	}},
 	{"typed confirmation", func(r *Rig) {
 		req := samples.Approval()

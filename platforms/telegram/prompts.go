@@ -112,11 +112,10 @@ func (p *prompts) send(ctx context.Context, f bridge.Form, cb callback, card bri
 // the menu, if the server supports that. Otherwise, everyone sees it, as a
 // reply to the card, because everyone who may answer may use it.
 func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card bridge.MessageRef) (bridge.MessageRef, error) {
-	m, err := telegrammsg.Menu(f)
-	if err != nil {
+	m, params := telegrammsg.Menu(f), answering(card)
+	if _, err := p.poster.files.send(ctx, params, f.View, m.File, bridge.NewParts(nil, nil)); err != nil {
 		return bridge.MessageRef{}, err
 	}
-	params := answering(card)
 	if cb.Message.Chat.ID < 0 {
 		private, err := json.Marshal(struct {
 			User  int64  `json:"receiver_user_id"`
@@ -138,13 +137,13 @@ func (p *prompts) offer(ctx context.Context, f bridge.Form, cb callback, card br
 // review posts the menu in which a person confirms a change from a reply. It
 // replaces the prompt.
 func (p *prompts) review(ctx context.Context, m message, a awaited, f bridge.Form) {
-	menu, err := telegrammsg.Menu(f)
-	if err != nil {
-		p.replies.say(ctx, m, "Your change is too long to show here. Nothing was approved. Use the console, or deny with a reason.")
-		return
-	}
+	menu, params := telegrammsg.Menu(f), answering(m.ref())
 	defer p.store.posts(a.User)()
-	posted, err := p.client.send(ctx, answering(m.ref()), menu)
+	_, err := p.poster.files.send(ctx, params, f.View, menu.File, bridge.NewParts(nil, nil))
+	var posted sent
+	if err == nil {
+		posted, err = p.client.send(ctx, params, menu)
+	}
 	if err == nil {
 		a.Token, a.Option = "", f.Control.Option
 		err = p.store.remember(ctx, posted.ref(), a, f.View.Record.Interaction.Deadline)

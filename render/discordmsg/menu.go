@@ -25,11 +25,7 @@ func Menu(f bridge.Form) (Message, error) {
 	m := Message{}
 	parts := []discordgo.MessageComponent{text(head)}
 	if total > room {
-		var full []render.Block
-		for _, c := range menu.Choices {
-			full = append(append(full, render.Para(c.Label)), c.Text...)
-		}
-		m.File = &File{Name: "choices-" + f.View.Record.Interaction.ID.Short() + ".txt", Data: []byte(render.PlainText(full) + "\n")}
+		m.File = &File{Name: "choices-" + f.View.Record.Interaction.ID.Short() + ".txt", Data: []byte(menu.FullText())}
 		if len(m.File.Data) > maxFile {
 			return m, bridge.Errorf(bridge.CodeUnsupported, "discord: the text has %d bytes, more than %d", len(m.File.Data), maxFile)
 		}

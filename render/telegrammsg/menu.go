@@ -9,44 +9,64 @@ import (
 const withReason = " with a reason…"
 
 // Menu writes a menu as a message. Each choice has a description and a button,
-// or two buttons if it takes an optional reason. It returns CodeUnsupported if
-// the menu does not fit.
-func Menu(f bridge.Form) (Message, error) {
+// or two buttons if it takes an optional reason. If the descriptions do not
+// fit, a file has them.
+func Menu(f bridge.Form) Message {
 	menu := render.NewMenu(f)
-	w := &writer{}
-	w.add(menu.Title, "bold")
-	w.add("\n")
-	w.blocks(menu.Lead, "")
-	var keys [][]Button
+	m := menuText(menu, nil)
+	if render.Runes(m.Text) > maxText {
+		file := &File{Name: "choices-" + f.View.Record.Interaction.ID.Short() + ".txt", Data: []byte(menu.FullText())}
+		m = menuText(menu, file)
+	}
 	style := ""
 	for _, c := range menu.Choices {
-		w.add("\n")
-		if c.Name != "" {
-			w.add(c.Name, "bold")
-			w.add("\n")
-		}
-		w.blocks(c.Text, "")
 		if c.Stops {
 			style = "danger"
 		}
 		if c.Bare != "" {
-			keys = append(keys, []Button{{Text: c.Label, Data: c.Bare, Style: style}})
+			m.Keyboard = append(m.Keyboard, []Button{{Text: c.Label, Data: c.Bare, Style: style}})
 			c.Label = render.Cut(c.Label, maxButton-render.Runes(withReason), render.Runes) + withReason
 		}
-		keys = append(keys, []Button{{Text: c.Label, Data: c.Token, Style: style}})
+		m.Keyboard = append(m.Keyboard, []Button{{Text: c.Label, Data: c.Token, Style: style}})
+	}
+	if len(menu.Later) > 0 {
+		for _, x := range render.Extras(f.View) {
+			m.Keyboard = append(m.Keyboard, []Button{{Text: x.Label, Data: x.Token}})
+		}
+	}
+	return m
+}
+
+// menuText writes the text of a menu. If a file has the descriptions of the
+// choices, the text names the file instead.
+func menuText(menu render.Menu, file *File) Message {
+	w := &writer{}
+	w.add(menu.Title, "bold")
+	w.add("\n")
+	lead, _ := clip(menu.Lead, maxText/4)
+	w.blocks(lead, "")
+	if file != nil {
+		w.add("\n" + render.TextShortened + " The file ")
+		w.add(file.Name, "code")
+		w.add(" has the full text.\n")
+	}
+	for _, c := range menu.Choices {
+		if file == nil || c.Name != "" {
+			w.add("\n")
+		}
+		if c.Name != "" {
+			w.add(c.Name, "bold")
+			w.add("\n")
+		}
+		if file == nil {
+			w.blocks(c.Text, "")
+		}
 	}
 	if len(menu.Later) > 0 {
 		w.add("\n")
 		w.blocks(menu.Later, "")
-		for _, x := range render.Extras(f.View) {
-			keys = append(keys, []Button{{Text: x.Label, Data: x.Token}})
-		}
 	}
 	m := w.message()
-	m.Keyboard = keys
-	if n := render.Runes(m.Text); n > maxText {
-		return m, bridge.Errorf(bridge.CodeUnsupported, "This list has %d characters, more than the %d of a Telegram message. "+
-			"Nothing was recorded. Decide the requests one by one.", n, maxText)
-	}
-	return m, nil
+	m.File = file
+	return m
 }
