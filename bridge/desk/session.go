@@ -40,7 +40,7 @@ func (d *Desk) session(ctx context.Context, c bridge.Command, word, name string)
 		return "No stopped session with this name, or not visible to you. Nothing was changed. " + list, nil
 	case bridge.ErrorCode(err) == bridge.CodeNotFound:
 		return "Session not found, or not visible to you. Nothing was changed. " + list, nil
-	case err != nil:
+	case err != nil && (word == "resume" || len(done) == 0):
 		return "", err
 	case len(done) == 0:
 		return "No session to stop.", nil
@@ -52,8 +52,12 @@ func (d *Desk) session(ctx context.Context, c bridge.Command, word, name string)
 	if word == "resume" {
 		return "Resumed: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatResumes, nil
 	}
-	return "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatStops + " To resume, send /" + bridge.CommandName +
-		" resume SESSION.", nil
+	said := "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatStops + " To resume, send /" + bridge.CommandName +
+		" resume SESSION."
+	if err != nil {
+		said += " The rest was not stopped: " + bridge.PublicError(err).Message + ". Send the command again."
+	}
+	return said, nil
 }
 
 // tell sends a message to a session.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/bridge/core"
 	"github.com/nodbridge/nod/bridge/rooms/session"
 	"github.com/nodbridge/nod/platforms/platformtest/level"
 	"github.com/nodbridge/nod/platforms/platformtest/redistest"
@@ -182,6 +183,42 @@ func TestSessionCommands(t *testing.T) {
 		got, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-" + step.who, Name: step.who}, Text: step.text})
 		if err != nil || !strings.Contains(got, step.want) {
 			t.Errorf("%s sends %q: %q, %v; want %q", step.who, step.text, got, err, step.want)
+		}
+	}
+}
+
+// unlisted is a store that cannot list the pending requests of a session.
+type unlisted struct {
+	core.Port
+	session string
+}
+
+func (u unlisted) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
+	if session == u.session {
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the store is away")
+	}
+	return u.Port.Pending(ctx, agent, session)
+}
+
+// TestStopAllButOne checks that a session that cannot be stopped completely
+// does not keep the others running, and that the person learns of both.
+func TestStopAllButOne(t *testing.T) {
+	t.Parallel()
+	w := newGoverned(t)
+	for _, session := range []string{"s", "broken", "first"} {
+		r := run("ls")
+		r.Session = session
+		w.open(agentCI, r)
+	}
+	w.between = unlisted{w.store, "broken"}
+	w.reload(w.setup)
+	got, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"}, Text: "stop all"})
+	if err != nil || !strings.HasPrefix(got, "Stopped: ") || !strings.Contains(got, "The rest was not stopped: the store is away.") {
+		t.Errorf("ana reads %q, %v", got, err)
+	}
+	for _, session := range []string{"s", "first"} {
+		if left, err := w.store.Pending(t.Context(), "ci", session); err != nil || len(left) > 0 {
+			t.Errorf("%s has the pending requests %v, %v", session, left, err)
 		}
 	}
 }

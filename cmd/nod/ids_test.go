@@ -176,3 +176,37 @@ func TestPrintList(t *testing.T) {
 		t.Errorf("stderr: %s", talk.String())
 	}
 }
+
+// TestStopAll checks that a session that cannot be stopped does not keep the
+// others running, and is named.
+func TestStopAll(t *testing.T) {
+	t.Parallel()
+	var all []bridge.Session
+	for _, id := range []string{"one", "hidden", "two"} {
+		all = append(all, bridge.Session{Agent: "ci", ID: id})
+	}
+	mux := http.NewServeMux()
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(bridge.HeaderDaemon, "1")
+		var answer any = bridge.Page[bridge.Session]{Items: all}
+		if id := r.PathValue("id"); id == "hidden" {
+			w.WriteHeader(http.StatusNotFound)
+			answer = map[string]any{"error": bridge.Errorf(bridge.CodeNotFound, "session not found")}
+		} else if id != "" {
+			answer = bridge.Page[bridge.Stop]{Items: []bridge.Stop{{Agent: "ci", Session: id}}}
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+	mux.HandleFunc("GET /v1/sessions", serve)
+	mux.HandleFunc("POST /v1/sessions/{id}/stop", serve)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	got, err := stopSessions(client.New(server.URL, "token", nil), t.Context(), "", "all")
+	if len(got) != 2 || got[0].Session != "one" || got[1].Session != "two" {
+		t.Errorf("it stops %+v", got)
+	}
+	if bridge.ErrorCode(err) != bridge.CodeNotFound || !strings.Contains(err.Error(), "ci hidden (session not found)") {
+		t.Error(err)
+	}
+}

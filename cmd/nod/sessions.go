@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +65,8 @@ continues. With the token of an agent, the command stops a session of that agent
 	}, "stopped", stopSessions)
 }
 
-// stopSessions stops a session, or all listed sessions.
+// stopSessions stops a session, or all listed sessions. An error with one of
+// them does not keep it from the others.
 func stopSessions(cl *client.Client, ctx context.Context, agent, session string) ([]bridge.Stop, error) {
 	if session != "all" {
 		return cl.StopSession(ctx, agent, session)
@@ -72,15 +76,21 @@ func stopSessions(cl *client.Client, ctx context.Context, agent, session string)
 		return nil, err
 	}
 	var out []bridge.Stop
+	var left []string
+	var first error
 	for _, s := range all.Items {
 		if s.Stopped != nil || agent != "" && s.Agent != agent {
 			continue
 		}
 		done, err := cl.StopSession(ctx, s.Agent, s.ID)
-		if err != nil {
-			return out, err
-		}
 		out = append(out, done...)
+		if err != nil {
+			first = cmp.Or(first, err)
+			left = append(left, fmt.Sprintf("%s %s (%s)", render.Line(s.Agent), render.Line(s.ID), bridge.PublicText(err)))
+		}
+	}
+	if first != nil {
+		return out, bridge.Errorf(bridge.ErrorCode(first), "not stopped: %s", strings.Join(left, ", "))
 	}
 	return out, nil
 }
@@ -108,8 +118,8 @@ func changeCommand(
 			return err
 		}
 		sessions, err := change(cl, cmd.Context(), agent, session)
-		if c.json && err == nil {
-			return printJSON(cmd.OutOrStdout(), sessions)
+		if c.json && (err == nil || len(sessions) > 0) {
+			return errors.Join(printJSON(cmd.OutOrStdout(), sessions), err)
 		}
 		for _, s := range sessions {
 			fmt.Fprintf(cmd.ErrOrStderr(), "nod: %s: %s %s\n", done, render.Line(s.Agent), render.Line(s.Session))

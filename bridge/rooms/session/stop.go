@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -40,11 +41,11 @@ func stopOf(i bridge.Interaction, by bridge.Actor) bridge.Stop {
 func (st *stopper) stop(ctx context.Context, s bridge.Stop) (bridge.Stop, error) {
 	entry, err := st.entry(bridge.AuditStop, s, bridge.SessionChange{By: s.By})
 	if err != nil {
-		return s, err
+		return bridge.Stop{}, err
 	}
 	got, err := st.stops.Put(ctx, s, entry)
 	if err != nil {
-		return got, err
+		return bridge.Stop{}, err
 	}
 	st.log.Info("session stopped", "agent", s.Agent, "session", s.Session, "by", got.By.Display())
 	return got, st.stopped(ctx, got)
@@ -191,43 +192,50 @@ func (se *Room) Stopped(ctx context.Context, agent, session string) (bridge.Stop
 // Stop stops a session on behalf of a person who may read one of its requests:
 // nod denies its requests from now on, and cancels those that are pending. An
 // empty agent means every agent with such a session. Stop returns CodeNotFound
-// if the person may read none.
+// if the person may read none. With an error, it returns the sessions that it
+// stopped.
 func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
 	by = se.identify(ctx, by)
 	var out []bridge.Stop
+	var failed []error
 	err := se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
 		if !se.sees(ctx, by, requests) {
 			return nil
 		}
 		s, err := se.stopper.stop(ctx, stopOf(requests[0], by))
-		out = append(out, s)
-		return err
+		if !s.At.IsZero() {
+			out = append(out, s)
+		}
+		failed = append(failed, err)
+		return nil
 	})
+	err = errors.Join(append(failed, err)...)
 	if err == nil && len(out) == 0 {
 		err = noSession(session)
 	}
 	return out, err
 }
 
-// StopAll stops every session of ListFor that is not stopped, and returns these
-// sessions.
+// StopAll stops every session of ListFor that is not stopped, and returns those
+// that it stopped. An error with one of them does not keep it from the others.
 func (se *Room) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, error) {
 	all, err := se.ListFor(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	var out []bridge.Stop
+	var failed []error
 	for _, s := range all.Items {
 		if s.Stopped != nil {
 			continue
 		}
 		stopped, err := se.Stop(ctx, by, s.Agent, s.ID)
-		if err != nil {
-			return out, err
-		}
 		out = append(out, stopped...)
+		if bridge.ErrorCode(err) != bridge.CodeNotFound { // it has no requests anymore
+			failed = append(failed, err)
+		}
 	}
-	return out, nil
+	return out, errors.Join(failed...)
 }
 
 // StopOwn stops a session on behalf of its agent. Only a person can resume it.
