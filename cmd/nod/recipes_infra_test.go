@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/platforms/platformtest/rig"
+	"github.com/nodbridge/nod/render"
 )
 
 // plannedResource needs no provider, and its provisioner deploys.
@@ -25,7 +26,7 @@ resource "terraform_data" "shop" {
 // a plan that it has made.
 const terraformStub = `case "$1 $2 $3" in
 "plan -input=false -out") printf '%s' "$TF_VAR_cook" >"$4" ;;
-"show -no-color "*) test -s "$3"; echo "terraform_data.shop will be created with $(cat "$3")" ;;
+"show -no-color "*) test -s "$3"; printf '%s\n' "terraform_data.shop will be created with $(cat "$3")" '  + new' '  - old'; printf '\140\140\140\n' ;;
 "apply -input=false "*) ./deploy.sh "$(cat "$3")" ;;
 init*) ;;
 *) echo "unknown: $*" >&2; exit 2 ;;
@@ -69,7 +70,8 @@ func TestRecipeTerraform(t *testing.T) {
 }
 
 // TestRecipeTerraformInOneFolder checks that two runs in one folder apply what
-// was approved, and that a step that fails leaves nothing to approve.
+// was approved, that the card shows it unchanged, and that a step that fails
+// leaves nothing to approve.
 func TestRecipeTerraformInOneFolder(t *testing.T) {
 	t.Parallel()
 	k := withTerraform(t)
@@ -90,6 +92,12 @@ func TestRecipeTerraformInOneFolder(t *testing.T) {
 		}
 		both.Wait()
 	}, bridge.DecideOnce, bridge.DecideOnce, bridge.DecideDeny)
+	for _, r := range asked {
+		doc := render.Markdown(r.Interaction.Prompt)
+		if last := doc[len(doc)-1]; last.Kind != render.Code || !strings.Contains(last.Text, "terraform_data.shop") {
+			t.Errorf("the plan is not a block of code: %+v", doc)
+		}
+	}
 	done := k.deployed()
 	if len(asked) == 0 || len(done) == 0 || len(done) > 2 {
 		t.Fatalf("asked %d times, deployed %q", len(asked), done)
