@@ -165,7 +165,7 @@ export function verifyPasskeys(r, passkeys) {
   must(r.assurance !== "passkey" || approvals.length > 0, "the signature is missing");
   must(passkeys || approvals.length === 0, "keys: no keys of people");
   return approvals.map((v) => {
-    const s = verifyAssertion(v.assertion, passkeys, r.at);
+    const s = verifyAssertion(v.assertion, passkeys, v.at);
     const want = { request: r.id, payload: r.approved_digest || r.digest, content: r.content, decision: r.state, scope: v.scope, person: v.actor.person };
     for (const [f, value] of Object.entries(want)) must(s[f] === value, "signed another " + f);
     const late = (new Date(v.at) - new Date(s.at)) / 60000; // minutes, between clocks that differ by up to 2
