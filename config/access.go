@@ -167,7 +167,8 @@ type Agent struct {
 	//
 	// Example: [once, session]
 	Scopes []string `yaml:"scopes"`
-	// PerMinute is the number of requests that the agent can send per minute.
+	// PerMinute is the number of requests that the agent can send per minute. The
+	// message of a new session counts, too.
 	//
 	// Default: 120
 	// Example: 60

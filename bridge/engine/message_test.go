@@ -8,7 +8,8 @@ import (
 	"github.com/nodbridge/nod/bridge"
 )
 
-// messages sends messages with the message of a session.
+// messages sends messages with the message of a session, whose agent may not send
+// notices.
 type messages struct {
 	*world
 	agent   bridge.Agent
@@ -22,7 +23,7 @@ func newMessages(t *testing.T, private bool, hide bridge.Redactor) *messages {
 	route := s.routes["default"]
 	route.Sessions, route.Attention.Private = true, private
 	s.routes["default"], s.hide = route, hide
-	m := &messages{world: newWorld(t, s), agent: bridge.Agent{Name: "ci"}, session: "s1"}
+	m := &messages{world: newWorld(t, s), agent: bridge.Agent{Name: "ci", Kinds: []bridge.Kind{bridge.KindAsk}}, session: "s1"}
 	status := m.report(bridge.SessionReport{State: bridge.SessionWorking, Title: "Fix the login"})
 	m.eventually("the message is posted", func() bool {
 		var ok bool

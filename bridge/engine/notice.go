@@ -8,11 +8,12 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 )
 
-// Post opens a notice without asking the policy or the grants. The name
-// identifies repeats.
+// Post opens a notice of nod about an agent without asking the policy or the
+// grants. It counts toward the agent's requests per minute, but not toward its
+// kinds. The name identifies repeats.
 func (op *Openings) Post(ctx context.Context, agent bridge.Agent, r bridge.Request, name string) (bridge.Record, error) {
 	var none bridge.Record
-	if err := op.permit(ctx, agent, &r); err != nil {
+	if err := op.countRequest(ctx, agent); err != nil {
 		return none, err
 	}
 	i, err := op.composer.interaction(ctx, agent, r, nil)
