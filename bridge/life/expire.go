@@ -94,7 +94,7 @@ func (t *Turn) extend(wait time.Duration) {
 	t.change.Replicated = true
 	l.Deadline = t.now.Add(wait)
 	t.Body.Deadline = l.Deadline
-	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(t.ID), At: l.Deadline})
+	t.change.Set = append(t.change.Set, t.whilePending()...)
 	t.keepUntil(l.Deadline.Add(t.retention))
 	t.changedLife = true
 }

@@ -152,10 +152,7 @@ func (out *Opened) create(o *Opening, me Caller, now time.Time, retention time.D
 		t.resolve(*o.Response, now, "open")
 		return
 	}
-	t.change.Set = append(t.change.Set, broker.Member{Index: Deadlines, Name: string(i.ID), At: t.Life.Deadline})
-	if i.Session != "" {
-		t.change.Set = append(t.change.Set, broker.Member{Index: SessionPending(i.Agent, i.Session), Name: string(i.ID), At: now, IndexTTL: pendingMost})
-	}
+	t.change.Set = append(t.change.Set, t.whilePending()...)
 	if o.MaxPending > 0 {
 		t.change.Set = append(t.change.Set, broker.Member{Index: PendingIndex(i.Agent), Name: string(i.ID), At: now})
 		if !slices.ContainsFunc(out.Others, func(o *Turn) bool { return o.EndsWait && o.Life.Limited }) { // the new interaction does not replace one that counts

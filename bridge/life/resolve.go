@@ -95,13 +95,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	}
 	l.State, l.Response, l.At, l.Nonce = resp.State, &resp, at, nonce
 	t.change.Replicated = true
-	t.change.Unset = append(t.change.Unset, broker.Member{Index: Deadlines, Name: string(t.ID)})
-	if l.Session != "" {
-		t.change.Unset = append(t.change.Unset, broker.Member{Index: SessionPending(l.Agent, l.Session), Name: string(t.ID)})
-	}
-	for n, c := range t.Cards {
-		t.change.Unset = append(t.change.Unset, t.inIndex(n, c)...)
-	}
+	t.change.Unset = append(t.change.Unset, t.whilePending()...)
 	if l.Limited {
 		t.change.Unset = append(t.change.Unset, broker.Member{Index: PendingIndex(l.Agent), Name: string(t.ID)})
 	}

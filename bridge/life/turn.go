@@ -62,7 +62,7 @@ func SessionIndex(agent, session string) string { return "session:" + Owner(agen
 func SessionPending(agent, session string) string { return "open:" + Owner(agent, session) }
 
 // pendingMost is the longest time for which an interaction is pending: its timeout
-// and its hold time.
+// and its hold time. A second deferral sets the members of the indexes again.
 const pendingMost = 2 * bridge.MaxTimeout
 
 // CardIndex is the index of the messages of pending interactions on a platform.
@@ -84,6 +84,19 @@ func (t *Turn) inIndex(destination int, c Card) []broker.Member {
 	ref := *c.Message
 	name := strings.Join([]string{string(t.ID), strconv.Itoa(destination), ref.Channel, ref.Message, ref.Thread}, cardSeparator)
 	return []broker.Member{{Index: CardIndex(t.Body.Destinations[destination].Platform), Name: name, At: t.now, IndexTTL: pendingMost}}
+}
+
+// whilePending returns the members of indexes that the interaction has while it is
+// pending, apart from that of the limit of its agent.
+func (t *Turn) whilePending() []broker.Member {
+	out := []broker.Member{{Index: Deadlines, Name: string(t.ID), At: t.Life.Deadline}}
+	if l := t.Life; l.Session != "" {
+		out = append(out, broker.Member{Index: SessionPending(l.Agent, l.Session), Name: string(t.ID), At: t.now, IndexTTL: pendingMost})
+	}
+	for n, c := range t.Cards {
+		out = append(out, t.inIndex(n, c)...)
+	}
+	return out
 }
 
 // PendingIndex is the index of the pending interactions of an agent with a limit.
