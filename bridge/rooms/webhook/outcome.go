@@ -17,7 +17,7 @@ import (
 
 const (
 	hooksAtOnce  = 2           // deliveries to one receiver, so that a slow receiver does not block others
-	hookBusy     = time.Second // delay until the next attempt to get a slot
+	hookBusy     = time.Second // shortest delay until the next attempt to get a slot
 	firstHookTry = 5 * time.Second
 	maxHookTry   = time.Hour
 	hookLife     = 24 * time.Hour // the job then becomes a dead letter
@@ -66,13 +66,14 @@ func (h *Room) Open(_ context.Context, d *engine.Draft) error {
 // Work delivers an outcome.
 func (h *Room) Work(ctx context.Context, j core.Job) error {
 	err := h.deliver(ctx, j)
+	age := time.Since(j.Began)
 	switch {
-	case errors.Is(err, errBusy):
-		return engine.Later{In: hookBusy}
 	case err == nil:
 		return nil
-	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), time.Since(j.Began) > hookLife:
+	case bridge.ErrorCode(err) != bridge.CodeUnavailable && !errors.Is(err, context.DeadlineExceeded), age > hookLife:
 		return engine.Hopeless{Err: err}
+	case errors.Is(err, errBusy): // many jobs may wait for a receiver that hangs
+		return engine.Later{In: min(max(hookBusy, (age/4).Truncate(hookBusy)), maxHookTry)}
 	}
 	delay := min(firstHookTry<<min(j.Attempt-1, 10), maxHookTry)
 	if pe, ok := errors.AsType[*bridge.Error](err); ok {
@@ -82,7 +83,7 @@ func (h *Room) Work(ctx context.Context, j core.Job) error {
 }
 
 // errBusy means that all slots of a receiver are in use.
-var errBusy = errors.New("busy")
+var errBusy = bridge.Errorf(bridge.CodeUnavailable, "earlier deliveries to the receiver have not ended")
 
 func (h *Room) deliver(ctx context.Context, j core.Job) error {
 	r, err := h.engine.Get(ctx, j.Interaction)

@@ -122,7 +122,8 @@ func TestHookErrors(t *testing.T) {
 	}
 }
 
-// TestHookIsBusy checks that a receiver that hangs holds up no other job.
+// TestHookIsBusy checks that a receiver that hangs holds up no other job, and that its
+// jobs ask for a slot less and less often, until they are too old.
 func TestHookIsBusy(t *testing.T) {
 	t.Parallel()
 	w := &receiverOf{agent: "ci", busy: make(chan struct{}), began: make(chan struct{})}
@@ -134,10 +135,15 @@ func TestHookIsBusy(t *testing.T) {
 		go func() { ended <- o.Work(t.Context(), j) }()
 		<-w.began
 	}
-	if err := o.Work(t.Context(), o.store.Work(life.JobHook, r.Interaction.ID, 0)); err != nil {
-		t.Fatal(err)
+	for _, age := range []time.Duration{0, time.Hour, 23 * time.Hour, 25 * time.Hour} {
+		j := o.store.Work(life.JobHook, r.Interaction.ID, 0)
+		j.Began = j.Began.Add(-age)
+		if err := o.Work(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
 	}
-	o.outcomes("hook retry in 1s, not counted")
+	o.outcomes("hook retry in 1s, not counted", "hook retry in 15m0s, not counted", "hook retry in 1h0m0s, not counted",
+		"hook dead: unavailable: earlier deliveries to the receiver have not ended")
 	close(w.busy)
 	for range hooksAtOnce {
 		if err := <-ended; err != nil {
