@@ -133,6 +133,13 @@ func (ns Notes) TakeNote(ctx context.Context, key string) (string, error) {
 	return n.at(ns.db.Now()), nil
 }
 
+// Taking is TakeNote as a part of another change, which fails if another caller
+// was first.
+func (ns Notes) Taking(ctx context.Context, key string) (string, broker.Change, error) {
+	n, d, err := ns.get(ctx, key)
+	return n.at(ns.db.Now()), broker.Change{Drop: []broker.Version{d.At()}}, Public(err)
+}
+
 // onceFor is longer than any attempt to send a change.
 const onceFor = time.Minute
 

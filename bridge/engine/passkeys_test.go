@@ -195,12 +195,14 @@ func TestEnrollment(t *testing.T) {
 }
 
 // TestKeyAudited checks that the audit log has the addition or revocation of a key only if
-// it is stored.
+// it is stored, and that an invitation counts until then.
 func TestKeyAudited(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	first, err := o.add("cy", "")
 	o.wants("add", err, "")
+	secret, err := o.invite("cy", "ana")
+	o.wants("invite", err, "")
 	before := len(o.audited(bridge.AuditPasskey))
 	db := o.store.DB
 	o.store.DB = refusing{db, func(c broker.Change) bool {
@@ -211,11 +213,18 @@ func TestKeyAudited(t *testing.T) {
 	o.reload(o.setup)
 	o.keys = o.engine.Passkeys
 	o.wants("revoke", o.keys.Revoke(t.Context(), "cy", "cy", first.Name()), bridge.CodeUnavailable)
-	_, err = o.add("ana", "")
-	o.wants("add", err, bridge.CodeUnavailable)
+	for _, invitation := range []string{"", secret} {
+		_, err = o.add("ana", invitation)
+		o.wants("add", err, bridge.CodeUnavailable)
+	}
 	_, _, err = o.keys.Invite(t.Context(), "cy", "ana")
 	o.wants("invite", err, bridge.CodeUnavailable)
 	if all := o.audited(bridge.AuditPasskey); len(all) != before {
 		t.Errorf("the audit log has %+v", all[before:])
 	}
+	o.store.DB = db
+	o.reload(o.setup)
+	o.keys = o.engine.Passkeys
+	_, err = o.add("ana", secret)
+	o.wants("add with the same invitation", err, "")
 }

@@ -77,10 +77,11 @@ func Enrolled(ctx context.Context, db documents.DB) (map[string]int, error) {
 	return out, nil
 }
 
-// AddPasskey adds a key, with entries of the audit log. It returns CodeConflict if
-// any person has or had a key with this ID, or if the person already has MaxKeys
-// valid keys. Two concurrent calls may exceed MaxKeys by one.
-func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential, entries ...broker.Entry) error {
+// AddPasskey adds a key, together with other changes, which are read again after
+// concurrent ones. It returns CodeConflict if any person has or had a key with this
+// ID, or if the person already has MaxKeys valid keys. Two concurrent calls may
+// exceed MaxKeys by one.
+func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential, also ...func() (broker.Change, error)) error {
 	mine, err := ps.Passkeys(ctx, c.Person)
 	if err != nil {
 		return err
@@ -94,7 +95,14 @@ func (ps *Credentials) AddPasskey(ctx context.Context, c passkey.Credential, ent
 		if known {
 			return more, bridge.Errorf(bridge.CodeConflict, "this passkey is registered already")
 		}
-		*stored, more.Journal = c, entries
+		*stored = c
+		for _, f := range also {
+			other, err := f()
+			if err != nil {
+				return more, err
+			}
+			more = more.With(other)
+		}
 		return more, nil
 	})
 }

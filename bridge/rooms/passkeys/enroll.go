@@ -10,6 +10,7 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/passkey"
+	"github.com/nodbridge/nod/broker"
 )
 
 // Begin returns the options with which the browser of a person creates a key.
@@ -187,11 +188,6 @@ func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, e
 		return c, err
 	}
 	c.Label, c.Created = label(e.Label), now()
-	if e.Invitation != "" {
-		if err := ps.take(ctx, "invitation", e.Invitation, InvitationTTL); err != nil {
-			return c, err
-		}
-	}
 	if _, err := ps.notes.PutNote(ctx, secretNote("added", e.Challenge), addition(c, e.Response), enrollTTL); err != nil {
 		return c, err
 	}
@@ -200,7 +196,17 @@ func (ps *Room) Enroll(ctx context.Context, e Enrollment) (passkey.Credential, e
 		PublicKey: base64.RawURLEncoding.EncodeToString(c.PublicKey),
 	})
 	if err == nil {
-		err = ps.store.AddPasskey(ctx, c, entry)
+		err = ps.store.AddPasskey(ctx, c, func() (broker.Change, error) {
+			added := broker.Change{Journal: []broker.Entry{entry}}
+			if e.Invitation == "" {
+				return added, nil
+			}
+			left, used, err := ps.notes.Taking(ctx, secretNote("invitation", e.Invitation))
+			if err == nil && left == "" {
+				err = bridge.Errorf(bridge.CodeForbidden, "this invitation was used already")
+			}
+			return added.With(used), err
+		})
 	}
 	if err == nil {
 		ps.tell(ctx, c)
@@ -218,14 +224,15 @@ func (ps *Room) challenge(ctx context.Context, e Enrollment) ([]byte, error) {
 	if err != nil {
 		return nil, stale
 	}
-	person, err := ps.notes.Note(ctx, secretNote("challenge", string(challenge)))
-	if err != nil {
-		return nil, err
+	key := secretNote("challenge", string(challenge))
+	person, err := ps.notes.Note(ctx, key)
+	if err == nil && person == e.Person {
+		person, err = ps.notes.TakeNote(ctx, key)
 	}
-	if person == "" || person != e.Person {
-		return nil, stale
+	if err == nil && (person == "" || person != e.Person) {
+		err = stale
 	}
-	return challenge, ps.take(ctx, "challenge", string(challenge), enrollTTL)
+	return challenge, err
 }
 
 // label returns the name of a key on one line with a limited length.

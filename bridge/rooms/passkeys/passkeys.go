@@ -180,18 +180,6 @@ func (ps *Room) Invited(ctx context.Context, secret string) (person, by string, 
 	return in.Person, in.By, nil
 }
 
-// take uses up a secret. Exactly one caller succeeds.
-func (ps *Room) take(ctx context.Context, kind, secret string, ttl time.Duration) error {
-	first, err := ps.notes.Claim(ctx, secretNote("used "+kind, secret), ttl)
-	if err != nil {
-		return err
-	}
-	if !first {
-		return bridge.Errorf(bridge.CodeForbidden, "this %s was used already", kind)
-	}
-	return ps.notes.DropNote(ctx, secretNote(kind, secret))
-}
-
 // Revoke revokes a key by its ID in base64url. People can revoke their own
 // keys, except for their last one. Administrators can revoke any key.
 func (ps *Room) Revoke(ctx context.Context, by, person, id string) error {
