@@ -74,7 +74,7 @@ var limits = map[string]limit{
 	"policy[].then":                    {words: []string{"allow", "ask", "deny"}},
 	"policy[].scopes[]":                {words: []string{"once", "session", "always"}},
 	"policy[].timeout":                 {from: time.Second, to: 30 * timespan.Day},
-	"policy[].on_timeout":              {words: []string{"expire", "deny", "default", "escalate", "pending"}},
+	"policy[].on_timeout":              {words: []string{"expire", "deny", "escalate"}},
 	"policy[].quorum":                  {least: 0, most: maxQuorum},
 	"policy[].step_up":                 {words: []string{"passkey"}},
 	"policy[].grant_for":               {from: time.Minute, to: 30 * timespan.Day},

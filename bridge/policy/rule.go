@@ -76,9 +76,9 @@ type Rule struct {
 	//
 	// Example: 30m
 	Timeout bridge.Duration `yaml:"timeout"`
-	// OnTimeout is the outcome if no one responds: expire, deny, default,
-	// escalate or pending. With escalate, the route needs a step with ask or
-	// route under escalation.
+	// OnTimeout is the outcome if no one responds: expire, deny or escalate.
+	// With escalate, the route needs a step with ask or route under
+	// escalation.
 	//
 	// Example: deny
 	OnTimeout bridge.OnTimeout `yaml:"on_timeout"`

@@ -1,11 +1,51 @@
 package daemon
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/nodbridge/nod/bridge/policy"
 	"github.com/nodbridge/nod/config"
 )
+
+// TestRuleWords checks that nod accepts each word that the schema of the config
+// allows in a rule.
+func TestRuleWords(t *testing.T) {
+	t.Parallel()
+	type setting struct{ Enum []string }
+	var schema struct {
+		Properties struct {
+			Policy struct {
+				Items struct{ Properties map[string]setting }
+			}
+		}
+	}
+	raw, err := os.ReadFile("../../../deploy/nod.schema.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &schema)
+	}
+	rule := schema.Properties.Policy.Items.Properties
+	if err != nil || len(rule["on_timeout"].Enum) == 0 {
+		t.Fatal(rule, err)
+	}
+	for name, s := range rule {
+		for _, word := range s.Enum {
+			text := fmt.Sprintf("policy: [{name: n, tools: bash, then: ask, %s: %s}]\n", name, word)
+			if name == "then" {
+				text = "policy: [{name: n, tools: bash, then: " + word + "}]\n"
+			}
+			c, err := config.Parse([]byte(text), "")
+			if err == nil {
+				_, err = Policy(c)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+}
 
 // TestConfigVersion checks that a config has one version, however often it is
 // read, and that whatever an evaluation depends on changes it.
