@@ -360,7 +360,7 @@ func (f *askFlags) flags(cmd *cobra.Command) {
 // fill adds the question to the request.
 func (f *askFlags) fill(cmd *cobra.Command, r *bridge.Request) error {
 	if f.file != "" {
-		return readRequest(cmd.InOrStdin(), f.file, r)
+		return readRequest(cmd, f.file, r)
 	}
 	q, err := question(cmd, f.choices, f.texts)
 	if err == nil {

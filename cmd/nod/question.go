@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/cmd/nod/caller"
@@ -50,10 +52,25 @@ func question(cmd *cobra.Command, choices map[bridge.Widget]*[]string, q bridge.
 	return q, nil
 }
 
+// besideFile are the flags that do not describe the request, and can be used
+// with a file that does.
+var besideFile = []string{"request", "key", "keep", "json", "url", "patience"}
+
 // readRequest reads a request from a file. A prompt on the command line
-// overrides the prompt of the file.
-func readRequest(stdin io.Reader, file string, r *bridge.Request) error {
-	raw, err := readInput(stdin, file)
+// overrides the prompt of the file, and a flag that the file would override is
+// an error.
+func readRequest(cmd *cobra.Command, file string, r *bridge.Request) error {
+	var more []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(besideFile, f.Name) {
+			more = append(more, "--"+f.Name)
+		}
+	})
+	if len(more) > 0 {
+		return bridge.Errorf(bridge.CodeInvalid, "%s cannot be used with --request", strings.Join(more, ", ")).
+			WithHint("set the values in %s", file)
+	}
+	raw, err := readInput(cmd.InOrStdin(), file)
 	if err != nil {
 		return err
 	}
