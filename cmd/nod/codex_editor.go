@@ -40,7 +40,7 @@ func (f codexFlags) serveEditor(cmd *cobra.Command, args []string, companion *re
 	child.Stdout, child.Stderr, child.WaitDelay = tell, tell, childWait
 	ownGroup(child)
 	child.Cancel = func() error { return endServer(child.Process) }
-	release, err := startBound(child)
+	release, err := startWrapped(child)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "cannot start %s", args[0])
 	}

@@ -110,7 +110,6 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	defer cancel(nil)
 	defer context.AfterFunc(cmd.Context(), func() { cancel(withdrawnProxy) })()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
-	child.Env = wrappedEnviron()
 	child.Stderr, child.WaitDelay = cmd.ErrOrStderr(), childWait
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	in, err := child.StdinPipe()
@@ -121,7 +120,7 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 	if err != nil {
 		return err
 	}
-	release, err := startBound(child)
+	release, err := startWrapped(child)
 	if err != nil {
 		return bridge.Wrap(bridge.CodeInvalid, err, "cannot start %s", args[0])
 	}
@@ -143,6 +142,13 @@ func between(cmd *cobra.Command, args []string, strict bool, make func(near, far
 		return nil
 	}
 	return err
+}
+
+// startWrapped starts a program that nod wraps. The caller must call the
+// returned function after the program has ended.
+func startWrapped(c *exec.Cmd) (release func(), err error) {
+	c.Env = wrappedEnviron()
+	return startBound(c)
 }
 
 // wrappedEnviron returns the environment for a program that nod wraps. It
