@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"github.com/nodbridge/nod/bridge"
@@ -43,7 +44,7 @@ func confirmRead(in *bufio.Reader, tell io.Writer, text string, lines, columns i
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		high := 1
 		if columns > 0 {
-			high += (render.Runes(line) - 1) / columns
+			high = rows(line, columns)
 		}
 		if lines > 0 && high > room && room < lines-1 {
 			fmt.Fprint(tell, "-- Enter shows more, q stops -- ")
@@ -60,6 +61,17 @@ func confirmRead(in *bufio.Reader, tell io.Writer, text string, lines, columns i
 		return bridge.Errorf(bridge.CodeInvalid, "not answered")
 	}
 	return nil
+}
+
+// rows returns the number of rows that a line takes on a screen.
+func rows(line string, columns int) int {
+	n, used := 1, 0
+	for g := uniseg.NewGraphemes(line); g.Next(); {
+		if used += g.Width(); used > columns {
+			n, used = n+1, g.Width()
+		}
+	}
+	return n
 }
 
 // readWord reads a line in lower case.

@@ -74,6 +74,7 @@ func TestAnswerPages(t *testing.T) {
 		"stopped":          {long.String(), "q\n", 10, 80, 1, 1},
 		"end of the input": {long.String(), "\n", 10, 80, 2, 1},
 		"long lines":       {wide, "\ny\n", 12, 10, 1, 0},
+		"wide characters":  {strings.Repeat("承", 48) + "\n" + strings.Repeat("認", 48), "\ny\n", 12, 10, 1, 0},
 		"no":               {"one", "n\n", 24, 80, 0, 1},
 	} {
 		var seen strings.Builder
