@@ -63,9 +63,11 @@ type Daemon struct {
 	signIns     *attempts      // failed sign-ins of people
 	guesses     *attempts      // unknown tokens
 	mcp         mcp.HTTP
-	config      config.Config // config at startup
-	load        Loader        // reads the config again; may be nil
-	changed     chan change   // configs to apply
+	config      config.Config   // config at startup
+	load        Loader          // reads the config again; may be nil
+	changed     chan change     // configs to apply
+	closing     context.Context // ends waiting calls of every generation when the daemon stops
+	close       context.CancelFunc
 	now         atomic.Pointer[generation]
 	announced   atomic.Pointer[[]string] // fingerprints of the keys of all daemons
 }
@@ -100,6 +102,7 @@ func New(ctx context.Context, o Options) (*Daemon, error) {
 		headerTime: cmp.Or(o.HeaderTime, HeaderTimeout), bodyTime: cmp.Or(o.BodyTime, bodyTime),
 		bodies: &slots{max: openBodies}, signIns: newAttempts(signInBurst), guesses: newAttempts(guessBurst),
 	}
+	d.closing, d.close = context.WithCancel(context.Background())
 	if err := d.open(ctx, c); err != nil {
 		return nil, err
 	}
@@ -151,7 +154,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	}
 	wg.Go(func() {
 		<-run.Done()
-		d.now.Load().close()
+		d.close()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(run), stopTimeout)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {

@@ -80,7 +80,7 @@ func (d *Daemon) build(ctx context.Context, c config.Config) (*generation, error
 		return nil, err
 	}
 	g := &generation{config: c, engine: rooms.New(options), keys: k, done: make(chan struct{})}
-	g.closing, g.close = context.WithCancel(context.Background())
+	g.closing, g.close = context.WithCancel(d.closing)
 	g.handler = d.entry(c, g, callbacks, hide)
 	return g, nil
 }

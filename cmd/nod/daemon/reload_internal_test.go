@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -176,5 +179,31 @@ func TestReloadProofs(t *testing.T) {
 	}
 	if _, _, err := ReloadProof(config.Config{}); err == nil {
 		t.Error("a config without a key gives a proof")
+	}
+}
+
+// TestReloadWhileStopping checks that calls of a generation that is built while
+// the daemon stops do not wait, so that the daemon does not wait for them.
+func TestReloadWhileStopping(t *testing.T) {
+	t.Parallel()
+	d, err := New(t.Context(), Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := d.Serve(ctx, l); err != nil {
+		t.Fatal(err)
+	}
+	g, err := d.build(t.Context(), d.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.closing.Err() == nil {
+		t.Error("the calls of the new generation wait")
 	}
 }
