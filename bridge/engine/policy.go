@@ -149,7 +149,7 @@ func (e *evaluator) evaluate(ctx context.Context, rec bridge.Record, input json.
 	case i.Redacted == 0 || r.Approval == nil:
 		v.Ruling = e.judge.rule(agent, &r)
 	case e.judge.policy != nil && i.PolicyVersion != e.judge.version:
-		v.Denied = overtaken(i, "the policy changed while this was pending, and some of its fields are redacted;  "+requestAgain)
+		v.Denied = overtaken(i, "the policy changed while this was pending, and some of its fields are redacted; "+requestAgain)
 		return v, nil
 	}
 	if v.Ruling.Effect == bridge.EffectDeny {
