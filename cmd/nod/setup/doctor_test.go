@@ -320,11 +320,10 @@ func TestDoctorNamesTheHop(t *testing.T) {
 		who    string
 		check  string
 		detail string
-		within time.Duration
 	}{
-		"no one clicks":      {check: "test.press", detail: "no click arrived", within: 4 * time.Second},
-		"a click gets lost":  {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no click arrived", within: 4 * time.Second},
-		"an outsider clicks": {who: "mal", check: "test.press", detail: "rejected", within: 10 * time.Second}, // the click arrives, on a busy machine too
+		"no one clicks":      {check: "test.press", detail: "no click arrived"},
+		"a click gets lost":  {fault: sandbox.Fault{Service: "slack", Kind: "event_drop"}, who: "ana", check: "test.press", detail: "no click arrived"},
+		"an outsider clicks": {who: "mal", check: "test.press", detail: "rejected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -350,7 +349,7 @@ func TestDoctorNamesTheHop(t *testing.T) {
 					})
 				}()
 			}
-			found, well := p.examine(func(d *Doctor) { d.Timeout = x.within })
+			found, well := p.examine(func(d *Doctor) { d.Timeout = 10 * time.Second }) // enough for the card and the click on a busy machine
 			if f := found[x.check]; well || f.Status != bridge.FindingFailed || !strings.Contains(f.Detail, x.detail) || f.Fix == "" {
 				t.Errorf("well: %v, %+v of %+v", well, f, found)
 			}
