@@ -147,13 +147,16 @@ const variables = "\n" +
 	"| `NOD_TOKEN` | all commands that call a daemon | token of an agent or a person |\n" +
 	"| `NOD_RECEIPT_KEYS` | `ask`, `approve`, `run`, `hook`, `proxy`, `mcp`, `receipt`, `audit` | file with public keys from `nod receipt keys`; decisions that they did not sign are rejected |\n" +
 	"| `NO_COLOR` | all commands | any text turns off the colors on a terminal |\n" +
-	"| `TRACEPARENT` | `ask`, `approve`, `run` | trace that the request belongs to (W3C Trace Context) |\n" +
-	"| `CODEX_HOME` | `init codex` | directory of the Codex configuration, `~/.codex` by default |\n" +
+	"| `TRACEPARENT` | all commands that call a daemon | trace that the request belongs to (W3C Trace Context) |\n" +
+	"| `CODEX_HOME` | `init codex`, `init all`, `doctor`, `proxy codex`, `hook codex` | directory of the Codex configuration, `~/.codex` by default |\n" +
+	"| `CLAUDE_CONFIG_DIR` | `init claude`, `init all`, `doctor` | directory of the user settings of Claude Code, `~/.claude` by default |\n" +
+	"| `COPILOT_HOME` | `init copilot`, `init all`, `doctor` | directory of the Copilot CLI configuration, `~/.copilot` by default |\n" +
 	"| `USER` | `init` | suggested name of the first person |\n" +
 	"\n" +
 	"| Variable | Meaning |\n" +
 	"|---|---|\n" +
 	"| `NOD_CONFIG` | path of the configuration file, `~/.config/nod/nod.yaml` by default |\n" +
+	"| `XDG_CONFIG_HOME` | replaces `~/.config` in that path |\n" +
 	"| `NOD_…` | any key of the configuration: NOD and the path of the key in capitals, such as `NOD_REDIS_URL` |\n" +
 	"%s" +
 	"| `SSL_CERT_DIR` | directory of additional CAs that nod trusts, such as the one of your Redis |\n" +

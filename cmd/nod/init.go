@@ -168,6 +168,7 @@ func (h hookSetup) command() *cobra.Command {
 	settingsFlags(cmd, &s, "")
 	cmd.Flags().Lookup("file").Usage = "file to change (default " + h.file + ")"
 	hookOptionFlags(cmd, &f)
+	cmd.Flags().Lookup("grace").Usage = "not supported, because the hook blocks the terminal"
 	return cmd
 }
 

@@ -54,6 +54,45 @@ own, which starts faster: "nod-hook claude" does what "nod hook claude" does.
 	return cmd
 }
 
+// gates describes the flags --gate and --fail.
+const gates = `With --fail open, a gate lets the call pass while the
+daemon is unreachable; any other failure still blocks. A hook that only reports,
+or that checks whether the session was stopped, delays the agent for at most
+--report-time.
+
+With --gate, a gate asks people about the calls that one of its patterns selects,
+and about those for which a rule of nod's policy asks or denies. The daemon
+decides that, and the agent handles any other call as it would without nod.
+Without --gate, it asks about every call.`
+
+// decides describes, for each agent, what happens if no one decides.
+var decides = map[string]string{
+	"claude": `If someone is at the agent's own
+terminal, its dialog stays open, and that person decides. A call at a gate
+(PreToolUse) is denied with the reason and exit code 2. It is left to the
+terminal only if nod cannot show it, the agent's permission mode has prompts, and
+no one has stopped the session. Without a terminal (claude -p), everything is
+denied with the reason. ` + gates + `
+
+If no one responds in time, --unanswered ask leaves the request to the agent's
+own terminal, unless the agent's permission mode has no prompts. --unanswered
+deny denies it, and states that no person did.`,
+	"codex": `If someone is at Codex's own
+terminal, its dialog opens when the hook ends, and that person decides. At a gate
+(PreToolUse), Codex cannot ask, so the call is denied with the reason and exit
+code 2. ` + gates + `
+
+If no one responds to a permission request in time, --unanswered ask leaves it to
+Codex's own terminal. --unanswered deny denies it, and states that no person did.`,
+	"copilot": `Copilot runs the hook before it
+decides on its own, so nod asks people only if a rule of its policy asks, and
+Copilot decides if nod cannot ask. If no one responds in time, the call is denied,
+and the reason states that no person did.
+
+The flags --gate, --fail and --unanswered have no effect, because Copilot has no
+gates and nod does not know whether it would ask anyone.`,
+}
+
 func hookOf(agent hooks.Agent) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -62,24 +101,7 @@ func hookOf(agent hooks.Agent) *cobra.Command {
 		Long: `Read a hook's input from stdin, ask in chat, and print the hook's output. The
 hook survives restarts of the daemon. For an event that needs no decision, it prints {}.
 
-A hook that fails never allows anything. If someone is at the agent's own
-terminal, its dialog stays open, and that person decides. A call at a gate
-(PreToolUse) is denied with the reason and exit code 2. It is left to the
-terminal only if nod cannot show it, the agent's permission mode has prompts, and
-no one has stopped the session. Without a terminal (claude -p), everything is
-denied with the reason. With --fail open, a gate lets the call pass while the
-daemon is unreachable; any other failure still blocks. A hook that only reports,
-or that checks whether the session was stopped, delays the agent for at most
---report-time.
-
-With --gate, a gate asks people about the calls that one of its patterns selects,
-and about those for which a rule of nod's policy asks or denies. The daemon
-decides that, and the agent handles any other call as it would without nod.
-Without --gate, it asks about every call.
-
-If no one responds in time, --unanswered ask leaves the request to the agent's
-own terminal, unless the agent's permission mode has no prompts. --unanswered
-deny denies it, and states that no person did.
+A hook that fails never allows anything. ` + decides[agent.Name] + `
 
 If the agent dies or ends the hook, nod cancels the request.
 

@@ -40,8 +40,8 @@ With --watch, the hook asks no one. It denies a tool call of a session that a
 person has stopped, and ends the turn. After a tool call, at a prompt and at the
 end of a turn, it passes on what people wrote to the session. At the end of a
 turn, the agent then continues, at most 8 times in a row. For any other call, and
-if the daemon does not answer within 300 milliseconds, it prints {}. It is not a
-gate.
+if the daemon does not answer within --report-time (300 milliseconds by default),
+it prints {}. It is not a gate.
 
 With --report as well, the same process reports the event, as the hook without
 --watch does, so that Claude Code starts one process instead of two.
