@@ -9,8 +9,10 @@ import (
 
 	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/directory"
+	"github.com/nodbridge/nod/bridge/documents"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // say types a command in channel C1, and returns the reply.
@@ -124,16 +126,18 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestLinking checks that a click of an unknown account counts once its person
-// has entered the code, and that the link can be removed.
+// TestLinking checks that a click or a text of an unknown account counts once its
+// person has entered the code, at any time while it is valid, and that the link can be
+// removed.
 func TestLinking(t *testing.T) {
 	t.Parallel()
 	s := newSetup()
-	s.linking, s.signer = true, newSigner(t)
+	s.linking, s.linked, s.signer = true, true, newSigner(t)
 	w := newWorld(t, s)
 	id := w.asked(nil, confirm).Interaction.ID
 	c := w.control("ana", id, bridge.ActionChoose, 0, 0, nil)
 	c.Actor = bridge.Actor{Platform: "chat", User: "U-new", Name: "Ana's phone"}
+	c.At = time.Now().UTC()
 	v, err := w.engine.Click(t.Context(), c)
 	_, after, ok := strings.Cut(v.Note, "/nod link ")
 	if err != nil || v.Kind != bridge.VerdictForbidden || !ok {
@@ -153,9 +157,14 @@ func TestLinking(t *testing.T) {
 	if said := w.say("ana", "link "+code); !strings.Contains(said, "answers as you, ana") || w.get(id).State.Final() {
 		t.Fatalf("before it is confirmed: %s", said)
 	}
+	notes := documents.NewNotes(w.store.Documents())
+	kept := stored.Must[string](t)(notes.Note(t.Context(), "link:"+code))
+	kept = strings.ReplaceAll(kept, c.At.Format(time.RFC3339Nano), c.At.Add(-9*time.Minute).Format(time.RFC3339Nano)) // nine minutes later
+	stored.NoError(t, notes.SetNote(t.Context(), "link:"+code, kept, time.Minute))
 	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "Linked") {
 		t.Fatalf("linked: %s", said)
 	}
+	w.state(id, bridge.StateAnswered)
 	if said := w.say("ana", "link "+code+" yes"); !strings.Contains(said, "code not found") {
 		t.Errorf("the same code again: %s", said)
 	}
