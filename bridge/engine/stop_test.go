@@ -195,7 +195,7 @@ type unlisted struct {
 
 func (u unlisted) Pending(ctx context.Context, agent, session string) ([]bridge.ID, error) {
 	if session == u.session {
-		return nil, bridge.Errorf(bridge.CodeUnavailable, "the store is away")
+		return nil, bridge.Errorf(bridge.CodeUnavailable, "the store is unavailable")
 	}
 	return u.Port.Pending(ctx, agent, session)
 }
@@ -213,7 +213,7 @@ func TestStopAllButOne(t *testing.T) {
 	w.between = unlisted{w.store, "broken"}
 	w.reload(w.setup)
 	got, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"}, Text: "stop all"})
-	if err != nil || !strings.HasPrefix(got, "Stopped: ") || !strings.Contains(got, "The rest was not stopped: the store is away.") {
+	if err != nil || !strings.HasPrefix(got, "Stopped: ") || !strings.Contains(got, "The rest was not stopped: the store is unavailable.") {
 		t.Errorf("ana reads %q, %v", got, err)
 	}
 	for _, session := range []string{"s", "first"} {

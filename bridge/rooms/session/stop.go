@@ -231,7 +231,7 @@ func (se *Room) StopAll(ctx context.Context, by bridge.Actor) ([]bridge.Stop, er
 		}
 		stopped, err := se.Stop(ctx, by, s.Agent, s.ID)
 		out = append(out, stopped...)
-		if bridge.ErrorCode(err) != bridge.CodeNotFound { // it has no requests anymore
+		if bridge.ErrorCode(err) != bridge.CodeNotFound { // the session has no requests anymore
 			failed = append(failed, err)
 		}
 	}
