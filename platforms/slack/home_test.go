@@ -223,8 +223,9 @@ func TestHomeShowsWhole(t *testing.T) {
 		}
 	}
 	d.set(func(o *bridge.Overview) { o.Waiting = []bridge.Waiting{s.waits(approval("make deploy"))} })
-	s.Fault(sandbox.Fault{Method: "views.publish", Kind: "strip", Count: 1})
+	s.Fault(sandbox.Fault{Method: "views.publish", Kind: "strip"})
 	s.home("ana")
+	s.Sandbox.ClearFaults()
 	for _, c := range sandbox.Controls("slack", s.tab("U0ANA00001").View) {
 		if c.Label != "Open request" {
 			t.Errorf("the tab does not show everything, but offers %q", c.Label)

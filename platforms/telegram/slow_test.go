@@ -2,9 +2,9 @@ package telegram_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/nodbridge/nod/bridge"
+	"github.com/nodbridge/nod/platforms/platformtest/await"
 	"github.com/nodbridge/nod/platforms/sandbox"
 	"github.com/nodbridge/nod/render"
 )
@@ -20,7 +20,7 @@ func TestSlowCall(t *testing.T) {
 	_, second := w.post(bridge.Destination{Channel: group}, other)
 	w.sink.Shows(bridge.Form{View: v, Control: bridge.Control{Interaction: v.Record.Interaction.ID, Option: bridge.OptionForm}}, nil)
 	for _, method := range []string{"sendMessage", "editMessageText"} {
-		w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: method, Kind: "delay", Delay: 3 * time.Second})
+		w.Sandbox.AddFault(sandbox.Fault{Service: "telegram", Method: method, Kind: "delay", Delay: await.Limit})
 	}
 	w.sink.Answers(func(bridge.Click) (bridge.Verdict, error) {
 		return bridge.Verdict{Kind: bridge.VerdictDraft, View: &other}, nil // the card is drawn again
@@ -45,5 +45,5 @@ func TestSlowCall(t *testing.T) {
 	default:
 	}
 	w.Sandbox.ClearFaults()
-	<-held
+	await.Receive(t, "the end of the first click", held)
 }
