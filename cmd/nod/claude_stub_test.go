@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nodbridge/nod/cmd/nod/hook"
@@ -114,12 +115,14 @@ func randomFailure(t *testing.T, r *rand.Rand, url, mode string) (string, hookRu
 	return name, h
 }
 
-// failingDaemon answers everything but an approval that verifies.
-func failingDaemon(t *testing.T, r *rand.Rand) string {
+// failingDaemon answers everything but an approval that verifies. Its answers
+// depend on the seed and on the number of the request, which the test may set.
+func failingDaemon(t *testing.T, seeded uint64, number *atomic.Int64) string {
 	t.Helper()
 	answers := slices.Concat(approvals("PreToolUse"), []string{"", "{}", "[]", "<html>", "{", `{"hookSpecificOutput":{}}`, `{"items":[]}`, "null", "yes"})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
+		r := seed.Own(seeded, fmt.Sprint("request ", number.Add(1)))
 		if r.IntN(6) == 0 {
 			panic(http.ErrAbortHandler)
 		}
@@ -138,8 +141,10 @@ func failingDaemon(t *testing.T, r *rand.Rand) string {
 // where one asks. NOD_FAILURES sets the number of failures.
 func TestGateNeverOpens(t *testing.T) { //nolint:paralleltest // it sets the environment
 	t.Setenv("NOD_TOKEN", rig.TestAgentToken)
-	r := seed.Rand(t)
-	url := failingDaemon(t, r)
+	seeded := seed.Of(t)
+	r := seed.Own(seeded, "hook")
+	var number atomic.Int64
+	url := failingDaemon(t, seeded, &number)
 	failures, err := strconv.Atoi(os.Getenv("NOD_FAILURES"))
 	if err != nil {
 		failures = 150
@@ -148,6 +153,7 @@ func TestGateNeverOpens(t *testing.T) { //nolint:paralleltest // it sets the env
 	seen := map[string]int{}
 	for n := range failures {
 		c := claudeStub{mode: modes[r.IntN(len(modes))], terminal: r.IntN(2) == 0, blocking: true}
+		number.Store(int64(n) * 1000) // the requests of a hook may come while the next one begins
 		name, h := randomFailure(t, r, url, c.mode)
 		got := c.judge(h)
 		seen[name+": "+string(got)]++

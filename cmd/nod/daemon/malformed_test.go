@@ -114,13 +114,13 @@ func TestMalformed(t *testing.T) {
 		c.Agents["tester"] = a
 	}})
 	a := r.Ask(samples.Approval())
-	each, random := level.Often(750, 60), seed.Rand(t)
+	each, of := level.Often(750, 60), seed.Of(t)
 	statuses := map[string]map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, d := range entryPoints(t, r, a) {
 		wg.Go(func() {
-			seen := map[int]int{}
+			seen, random := map[int]int{}, seed.Own(of, d.name)
 			well := strings.Replace(d.seed, "@", d.name, 1)
 			if status := r.PostTo(d.path, d.sign([]byte(well)), well); status != d.well {
 				t.Errorf("%s, well formed: %d", d.name, status)
@@ -138,8 +138,8 @@ func TestMalformed(t *testing.T) {
 			mu.Unlock()
 		})
 	}
-	for range 2 {
-		wg.Go(func() { malformedFrames(r, random, each) })
+	for n := range 2 {
+		wg.Go(func() { malformedFrames(r, seed.Own(of, fmt.Sprint("socket ", n)), each) })
 	}
 	wg.Wait()
 	t.Logf("%v", statuses)

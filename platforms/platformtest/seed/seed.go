@@ -48,6 +48,11 @@ func Rand(t testing.TB) *rand.Rand {
 	return rand.New(&source{pcg: rand.NewPCG(Of(t), 0)})
 }
 
+// Own returns a source of random numbers for one of several goroutines of a
+// test. Its numbers depend on the seed of the test and on a name, but not on the
+// order in which the goroutines run. It is not safe for concurrent use.
+func Own(seed uint64, name string) *rand.Rand { return rand.New(rand.NewPCG(seed, named(name))) }
+
 // source is a random source that several goroutines can use.
 type source struct {
 	mu  sync.Mutex
