@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -123,11 +124,17 @@ func guardAll(r *rig.Rig, s string) {
 					if checked[at.Message] || !approvable(s, m) {
 						continue
 					}
-					checked[at.Message] = true
-					text, _, err := r.Payload(at)
+					if m = r.Sandbox.Message(at); !approvable(s, m) {
+						continue
+					}
+					text, _, err := r.PayloadOf(at, m)
 					if text == "" { // the headline has it
 						text, _, _ = strings.Cut(rig.ShownIn(m), "?")
 					}
+					if !reflect.DeepEqual(m, r.Sandbox.Message(at)) { // an edit has replaced the files of it
+						continue
+					}
+					checked[at.Message] = true
 					if err != nil || !strings.Contains(strings.TrimRight(text, "`\"\n} "), "z") {
 						r.T.Errorf("%s can be approved, and shows %d bytes: %v", at.Message, len(text), err)
 					}
@@ -169,12 +176,15 @@ func killedAt(c *rig.Crash, s string, step int, before bool) {
 	c.KillAt(step, "", before)
 	p := payloads[step%2*6] // code or fences
 	text := p.text(30_000)
-	rec, err := c.Agent.Open(c.Ctx, p.request(text), "the-key")
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	var rec bridge.Record
+	var err error
+	var opening sync.WaitGroup
+	opening.Go(func() { rec, err = c.Agent.Open(c.Ctx, p.request(text), "the-key") }) // the daemon may die before it responds
 	c.Eventually("the daemon dies", c.K.Killed.Load)
 	c.Restart()
+	if opening.Wait(); err != nil {
+		c.T.Fatal(err)
+	}
 	stored := c.Redis.Client(c.T)
 	var at sandbox.Place
 	c.Eventually("nod knows that the card shows everything", func() bool {

@@ -69,11 +69,14 @@ func (r *Rig) Ask(req bridge.Request) Asked {
 // of short delays, which a busy machine exceeds.
 func (r *Rig) Due(kind life.JobKind, id bridge.ID, n int) {
 	r.T.Helper()
+	r.Eventually(fmt.Sprintf("there is the job %s %s %d", kind, id, n), func() bool { return r.MakeDue(kind, id, n) })
+}
+
+// MakeDue makes a job of a request due, and reports whether there is the job.
+func (r *Rig) MakeDue(kind life.JobKind, id bridge.ID, n int) bool {
 	job := fmt.Sprintf("%s:%s:%d", kind, id, n)
-	r.Eventually("there is the job "+job, func() bool {
-		made, err := due.Run(r.Ctx, r.Bare, []string{"nod:{nod}:jobs", "nod:{nod}:states"}, job, kind == life.JobStep).Bool()
-		return err == nil && made
-	})
+	made, err := due.Run(r.Ctx, r.Bare, []string{"nod:{nod}:jobs", "nod:{nod}:states"}, job, kind == life.JobStep).Bool()
+	return err == nil && made
 }
 
 // due makes a job due, which may be in a queue. It skips a job that a daemon is

@@ -10,7 +10,11 @@ import (
 // Displayed returns all text of a message that members of its channel see: its
 // own text, and the text of the files that it refers to.
 func (r *Rig) Displayed(at sandbox.Place) string {
-	m := r.Sandbox.Message(at)
+	return r.DisplayedIn(at, r.Sandbox.Message(at))
+}
+
+// DisplayedIn is Displayed for a message that was read before.
+func (r *Rig) DisplayedIn(at sandbox.Place, m map[string]any) string {
 	if at.Service == "discord" {
 		return Normal(at.Service, discordShown(m, r.Download))
 	}

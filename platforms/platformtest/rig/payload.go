@@ -22,7 +22,11 @@ var placeholder = regexp.MustCompile(`⟨U\+([0-9A-F]{4,6})⟩`)
 // which a card shows as code points. It returns an error if a part of the text
 // is missing, out of order or not above the card.
 func (r *Rig) Payload(at sandbox.Place) (text string, full bool, err error) {
-	m := r.Sandbox.Message(at)
+	return r.PayloadOf(at, r.Sandbox.Message(at))
+}
+
+// PayloadOf is Payload for a message that was read before.
+func (r *Rig) PayloadOf(at sandbox.Place, m map[string]any) (text string, full bool, err error) {
 	switch at.Service {
 	case "slack":
 		text = r.slackPayload(at, m)
