@@ -80,7 +80,9 @@ func TestRunWithStdin(t *testing.T) {
 	}
 	nod := "'" + rig.Binary(t) + "' run --timeout 1s -- "
 	for _, c := range []struct{ line, want string }{
-		{": | { read -r _; " + nod + "wc -c; }", "0"}, {"(exec 0<&1; :) | { read -r _; " + nod + "wc -c; }", "0"}, // read waits for the end {nod + "wc -c <'" + empty + "'", "0"}, {nod + "wc -c </dev/null", "0"},
+		// read waits until the other end of the pipe is closed.
+		{": | { read -r _; " + nod + "wc -c; }", "0"}, {"(exec 0<&1; :) | { read -r _; " + nod + "wc -c; }", "0"},
+		{nod + "wc -c <'" + empty + "'", "0"}, {nod + "wc -c </dev/null", "0"},
 		{"echo x | " + nod + "wc -c", "exit 113"}, {"echo x | " + nod + "cat", "x"}, {"echo x > '" + empty + "2'; " + nod + "wc -c <'" + empty + "2'", "exit 113"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
