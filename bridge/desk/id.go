@@ -16,11 +16,14 @@ func (d *Desk) request(ctx context.Context, who bridge.Actor, text string) (brid
 	if id, err := bridge.ParseID(text); err == nil {
 		return id, nil
 	}
-	found, _, err := d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
+	found, more, err := d.engine.Pending(ctx, 0, func(r bridge.Record) (bool, error) {
 		return d.engine.People.MayRead(ctx, r.Interaction, who), nil
 	})
 	if err != nil {
 		return "", err
+	}
+	if more { // one of the others may be the newest, or begin in the same way
+		return "", bridge.Errorf(bridge.CodeInvalid, "too many requests are pending").WithHint("use the complete ID, which is on the card")
 	}
 	ids := make([]bridge.ID, len(found.Items))
 	for n, r := range found.Items {

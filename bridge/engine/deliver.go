@@ -44,7 +44,7 @@ func (w *dispatcher) do(ctx context.Context, j core.Job) error {
 		err = worker.Work(ctx, j)
 	case j.Kind == life.JobPost:
 		err = w.post(ctx, j)
-		j.KeepsPlace = refused(err)
+		j.KeepsPlace = refused(err) || errors.Is(err, errNoSlot)
 	default:
 		err = w.update(ctx, j)
 	}
@@ -75,14 +75,11 @@ func forResult(ctx context.Context) (context.Context, context.CancelFunc) {
 func (w *dispatcher) draw(
 	j core.Job, r bridge.Record, p bridge.Platform, view bridge.View, call func(bridge.View, *bridge.Parts) error,
 ) (withheld bool, err error) {
-	select {
-	case w.calls[p.Name()] <- struct{}{}:
-		defer func() { <-w.calls[p.Name()] }()
-	default:
-		later := bridge.Wrap(bridge.CodeUnavailable, bridge.ErrPaced, "too many calls of %s are in progress", p.Name())
-		later.RetryAfter = outboxPoll
-		return false, later
+	done, err := w.slot(p.Name())
+	if err != nil {
+		return false, err
 	}
+	defer done()
 	began, parts := time.Now(), w.cards.parts(view)
 	before := len(parts.Sent())
 	err = call(view, parts)

@@ -540,6 +540,11 @@ func TestHangingPlatform(t *testing.T) {
 		if got := o.store.Get(r.Interaction.ID); len(got.Messages) != 1 {
 			t.Error("the card waits for those of the other platform")
 		}
+		for _, how := range o.store.Outcomes() { // the next card of its agent in the channel must not overtake it
+			if how != "post done" && !strings.HasSuffix(how, ", not counted, in its place") {
+				t.Errorf("a card without a slot: %s", how)
+			}
+		}
 		stop()
 		<-done
 	})

@@ -310,6 +310,10 @@ func (e *Engine) Rejudge(ctx context.Context, rec bridge.Record) (Review, error)
 	return e.Decisions.evaluator.rejudge(ctx, rec)
 }
 
+// Slot takes a slot of a platform for a job that calls it, or returns an error after which
+// the job is due again. The caller must call done.
+func (e *Engine) Slot(platform string) (done func(), err error) { return e.dispatcher.slot(platform) }
+
 // CardGone handles the deleted message of a pending request: it posts the card
 // again, or gives up its destination.
 func (e *Engine) CardGone(ctx context.Context, r bridge.Record, destination int) error {

@@ -30,7 +30,7 @@ type codes struct {
 // offer stores the click of an unknown account, and returns the reply with a
 // code.
 func (k *codes) offer(ctx context.Context, c bridge.Click) (string, error) {
-	c.At = time.Time{} // it arrived in time; from now on, the code limits its age
+	c.At = time.Time{} // the click was in time; from now on, the code limits its age
 	raw, err := json.Marshal(linking{Click: c})
 	if err != nil {
 		return "", bridge.Wrap(bridge.CodeInternal, err, "link")

@@ -134,7 +134,7 @@ func TestForgedSessionMessages(t *testing.T) {
 	m := newMessages(t, false, nil)
 	other := shell("make")
 	other.Session = m.session
-	rec := m.open(m.agent, other)
+	rec := m.open(agentCI, other)
 	for _, a := range []bridge.Action{bridge.ActionInput, bridge.ActionSubmit} {
 		c := m.on("ana", a)
 		c.Token = m.keys.Sign(bridge.Control{Interaction: rec.Interaction.ID, Action: a, Option: bridge.OptionMessage})

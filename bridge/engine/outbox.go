@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -12,9 +13,10 @@ import (
 const (
 	jobLease   = 5 * time.Second // delay of the jobs of a dead process; a live process renews the lease
 	jobRenew   = 1500 * time.Millisecond
-	jobsAtOnce = 128
-	// callsAtOnce leaves slots for the other platforms if the calls of one hang.
-	callsAtOnce = jobsAtOnce * 2 / 3
+	jobsAtOnce = 192
+	// callsAtOnce is the maximum number of jobs in progress on one platform. It leaves
+	// slots for the others if calls hang, and suffices for 50 calls per second.
+	callsAtOnce = jobsAtOnce / 3
 	outboxPoll  = time.Second // maximum delay until a daemon notices the job of a dead process
 )
 
@@ -25,6 +27,22 @@ func callSlots(all platforms) map[string]chan struct{} {
 		out[name] = make(chan struct{}, callsAtOnce)
 	}
 	return out
+}
+
+// errNoSlot means that a platform has too many jobs in progress.
+var errNoSlot = errors.New("too many jobs in progress")
+
+// slot takes a slot of a platform for a job that calls it, or returns an error after
+// which the job is due again. The caller must call done.
+func (w *dispatcher) slot(platform string) (done func(), err error) {
+	select {
+	case w.calls[platform] <- struct{}{}:
+		return func() { <-w.calls[platform] }, nil
+	default:
+		e := bridge.Wrap(bridge.CodeUnavailable, errors.Join(bridge.ErrPaced, errNoSlot), "too many calls of %s are in progress", platform)
+		e.RetryAfter = outboxPoll
+		return nil, e
+	}
 }
 
 // run hands jobs to goroutines until ctx ends.

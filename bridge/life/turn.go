@@ -76,9 +76,10 @@ func ParseCard(name string) (id bridge.ID, ref bridge.MessageRef) {
 
 const cardSeparator = "\x00"
 
-// inIndex returns the member of [CardIndex] for the message of a card, if it has one.
+// inIndex returns the member of [CardIndex] for the message of a card, if it has one. A
+// follow-up can take over a message of a destination that the previous round got later.
 func (t *Turn) inIndex(destination int, c Card) []broker.Member {
-	if c.Message == nil {
+	if c.Message == nil || destination >= len(t.Body.Destinations) {
 		return nil
 	}
 	ref := *c.Message

@@ -60,7 +60,7 @@ func (s store) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Reco
 		return r, err
 	}
 	switch m.(type) {
-	case life.Failed:
+	case life.Failed, life.Deleted:
 		s.ended(r, r.State == bridge.StateUndeliverable)
 	case life.Acknowledged:
 		s.delivered(r)

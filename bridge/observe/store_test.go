@@ -145,8 +145,9 @@ func TestMarks(t *testing.T) {
 	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
 	mark(bridge.StateUndeliverable, life.Failed{})
 	mark(bridge.StateUndeliverable, life.Refresh{})
+	mark(bridge.StateUndeliverable, life.Deleted{})
 	deliver(bridge.StateApproved)
-	check(t, o, map[string]float64{undeliverable: 1, handover: 1})
+	check(t, o, map[string]float64{undeliverable: 2, handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
 	if err := s.Delivered(t.Context(), fake.rec); err == nil {
 		t.Error("no error")

@@ -215,6 +215,11 @@ func (e *Room) Remind(ctx context.Context, j core.Job) error {
 	case !posted:
 		return bridge.Errorf(bridge.CodeUnavailable, "the card is not posted yet")
 	}
+	done, err := e.engine.Slot(p.Name())
+	if err != nil {
+		return err
+	}
+	defer done()
 	if m.Text == "" {
 		m.Text = words.StillWaiting(r, time.Now())
 	}
