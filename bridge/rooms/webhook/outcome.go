@@ -1,7 +1,7 @@
 // Package webhook is the room that reports outcomes: to webhooks, in the format
 // of Standard Webhooks (standardwebhooks.com), and to requesters, in a direct
-// message. The jobs are created when a request is opened and closed. Start with
-// [Room.Work].
+// message. The receivers are recorded when a request is opened, and the jobs are
+// created when it ends. Start with [Room.Work].
 package webhook
 
 import (

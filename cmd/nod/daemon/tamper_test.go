@@ -37,9 +37,9 @@ var tampered = map[string]struct {
 	scene func(rig.Intruder) scene
 	want  outcomes
 }{
-	// After the life is deleted or replaced by an earlier version, its decision is
-	// missing. For a few seconds, the daemon that recorded it notices that, and
-	// records it again.
+	// After the life is replaced by an earlier version, its decision is missing. For a few
+	// seconds, the daemon that recorded it notices that, and records it again. A deleted
+	// life is not found.
 	"life": {lifeScene, outcomes{"pending", "forbidden", "forbidden", "denied", "not_found"}},
 	"body": {bodyScene, outcomes{"pending", "forbidden", "forbidden", "forbidden", "not_found"}},
 	// No one can approve on a card that is not known to be shown. Other cards and the

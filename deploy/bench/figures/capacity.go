@@ -14,7 +14,7 @@ type figures struct {
 	socket      measure.Result // cycles over a WebSocket
 	request     measure.Result // KiB of Redis for each request, without its text
 	overHTTP    measure.Result // cycles
-	cycles      measure.Result // cycles of the broker package
+	cycles      measure.Result // cycles of the core, without HTTP
 	connections measure.Result
 	redisCores  measure.Result // while many wait
 	cores       measure.Result
@@ -101,7 +101,7 @@ func (f figures) table(pending int) string {
 		[]string{"Redis per pending request", fmt.Sprintf("%.2g KiB in addition to its text", f.request.Value), "measured"},
 		[]string{"Processor time of a request over HTTP, from opening to response", fmt.Sprintf(
 			"%.2f ms of the daemon and its clients, %.2f ms of Redis", f.overHTTP.Cost.Process/1000, f.overHTTP.Cost.Redis/1000), "measured"},
-		[]string{"The same by the broker package", fmt.Sprintf(
+		[]string{"The same by the core, without HTTP", fmt.Sprintf(
 			"%.2f ms of the process, %.2f ms of Redis", f.cycles.Cost.Process/1000, f.cycles.Cost.Redis/1000), "measured"},
 		[]string{"Requests per second and core of a daemon", perSecond(f.overHTTP.Cost.Process), "computed"},
 		[]string{"Requests per second of one Redis", perSecond(f.overHTTP.Cost.Redis) + "; it does not depend on the number of pending requests", "computed"},

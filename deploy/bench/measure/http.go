@@ -16,7 +16,7 @@ import (
 const httpCallers = 64
 
 // cyclesOverHTTP compares cycles of agents over the HTTP API with cycles of the
-// broker package in the same run. Both leave the cards out: the requests wait
+// core in the same run. Both leave the cards out: the requests wait
 // for their grace period.
 func cyclesOverHTTP(ctx context.Context, b *harness) ([]figures, error) {
 	other, err := b.cycles(ctx, httpCallers)

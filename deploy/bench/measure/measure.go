@@ -113,7 +113,7 @@ func measures(peers bool) []measure {
 		{rows: []row{{"cycles, 64 callers", "1/s", queue, 0, false}}, run: cyclesAgainstQueue(64)},
 		{rows: []row{{"cycles, 1024 callers", "1/s", queue, 0, false}}, run: cyclesAgainstQueue(1024)},
 		{rows: []row{{"cycles with key, session and three destinations, 64 callers", "1/s", "cycles without them", 0, false}}, run: fullCycles},
-		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the broker package", 0, false}}, run: cyclesOverHTTP},
+		{rows: []row{{"cycles over HTTP, 64 callers", "1/s", "cycles of the core, without HTTP", 0, false}}, run: cyclesOverHTTP},
 		{rows: daemonRows, run: daemonTime},
 		{rows: httpRows, once: true, run: callersOverHTTP},
 		{rows: socketRows, once: true, run: callersOverWebSocket},
