@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/nodbridge/nod/bridge"
 	"github.com/nodbridge/nod/bridge/proof"
 	"github.com/nodbridge/nod/broker"
 )
@@ -24,6 +25,10 @@ type Options struct {
 	// Node is the name of this process. If it is empty, the name is random.
 	Node string
 	Log  *slog.Logger // a nil logger discards output
+	// Ended is called with each interaction that this process has resolved or
+	// deferred. timeout means that its deadline had passed. It must not block. Nil
+	// means that no one has to know.
+	Ended func(r bridge.Record, timeout bool)
 }
 
 // Store implements [Port] with the documents of a broker.Store. It is safe for concurrent
@@ -44,12 +49,13 @@ type shared struct {
 	node      string
 	log       *slog.Logger
 	agenda    *agenda
+	ended     func(r bridge.Record, timeout bool)
 	signer    atomic.Pointer[proof.Signer] // if nil, nothing is signed
 }
 
 // New returns a Store, and starts to follow the journal.
 func New(ctx context.Context, db broker.Store, o Options) (*Store, error) {
-	s := &shared{db: db, retention: cmp.Or(o.Retention, DefaultRetention), node: o.Node, log: o.Log, agenda: newAgenda()}
+	s := &shared{db: db, retention: cmp.Or(o.Retention, DefaultRetention), node: o.Node, log: o.Log, agenda: newAgenda(), ended: o.Ended}
 	if s.node == "" {
 		s.node = uuid.NewString()[:8]
 	}

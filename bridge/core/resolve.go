@@ -120,6 +120,9 @@ func (in *interactions) announce(t *life.Turn, c broker.Change, done broker.Done
 	r := in.Record(&t.Docs)
 	if t.EndsWait {
 		in.hub.wake(t.ID, r)
+		if in.ended != nil {
+			in.ended(*r, t.TimedOut)
+		}
 	}
 	in.agenda.stored(c, in.db.Now())
 	return r

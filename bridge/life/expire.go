@@ -16,7 +16,7 @@ func (t *Turn) Expire() Verdict {
 	case t.now.Before(l.Deadline):
 		return Kept
 	}
-	t.change.From = l.Deadline
+	t.change.From, t.TimedOut = l.Deadline, true
 	if l.Queued.IsZero() && t.Body.OnTimeout == bridge.OnTimeoutPending && t.Body.Kind != bridge.KindNotice {
 		t.deferAt(l.Deadline, time.Duration(t.Body.Hold))
 		return Done

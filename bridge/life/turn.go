@@ -21,6 +21,8 @@ type Turn struct {
 	// EndsWait means that the turn has resolved or deferred the interaction, so its
 	// callers stop waiting.
 	EndsWait bool
+	// TimedOut means that it did so because the deadline has passed.
+	TimedOut bool
 
 	now       time.Time
 	retention time.Duration

@@ -12,15 +12,13 @@ import (
 	"github.com/nodbridge/nod/broker"
 )
 
-// store wraps a core.Port and counts its transitions. Each transition is
-// counted by the daemon that made it, so that the counts of all daemons can be
-// added up.
+// store wraps a core.Port and observes its calls.
 type store struct {
 	core.Port
 	o *Observer
 }
 
-// Store wraps s so that its transitions are counted.
+// Store wraps s so that its calls are observed. Outcomes are counted by [Observer.Ended].
 func (o *Observer) Store(s core.Port) core.Port { return store{s, o} }
 
 // Open implements core.Interactions.
@@ -29,7 +27,6 @@ func (s store) Open(ctx context.Context, opening life.Opening, on ...broker.Vers
 	r, created, err := s.Port.Open(ctx, opening, on...)
 	if err == nil && created {
 		s.o.opened.WithLabelValues(string(r.Interaction.Kind)).Inc()
-		s.ended(r, r.State.Final())
 	}
 	s.span("open", opening.Interaction, began, err)
 	return r, created, err
@@ -39,7 +36,6 @@ func (s store) Open(ctx context.Context, opening life.Opening, on ...broker.Vers
 func (s store) Resolve(ctx context.Context, x life.Resolution, also ...core.Also) (bridge.Record, bool, error) {
 	began := time.Now()
 	r, won, err := s.Port.Resolve(ctx, x, also...)
-	s.ended(r, err == nil && won)
 	s.span("resolve", r.Interaction, began, err)
 	return r, won, err
 }
@@ -48,7 +44,6 @@ func (s store) Resolve(ctx context.Context, x life.Resolution, also ...core.Also
 func (s store) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (bridge.Record, core.BallotResult, error) {
 	began := time.Now()
 	r, result, err := s.Port.Vote(ctx, b, also...)
-	s.ended(r, err == nil && result == core.BallotDecided)
 	s.span("vote", r.Interaction, began, err)
 	return r, result, err
 }
@@ -56,16 +51,10 @@ func (s store) Vote(ctx context.Context, b life.Ballot, also ...core.Also) (brid
 // Mark implements core.Interactions.
 func (s store) Mark(ctx context.Context, id bridge.ID, m life.Mark) (bridge.Record, error) {
 	r, err := s.Port.Mark(ctx, id, m)
-	if err != nil {
-		return r, err
-	}
-	switch m.(type) {
-	case life.Failed, life.Deleted:
-		s.ended(r, r.State == bridge.StateUndeliverable)
-	case life.Acknowledged:
+	if _, acknowledged := m.(life.Acknowledged); err == nil && acknowledged {
 		s.delivered(r)
 	}
-	return r, nil
+	return r, err
 }
 
 // Delivered implements core.Interactions.
@@ -83,15 +72,6 @@ func (s store) delivered(r bridge.Record) {
 		s.o.handover.WithLabelValues(string(r.Interaction.Kind)).Observe(time.Since(r.Response.At).Seconds())
 		s.span("deliver", r.Interaction, r.Response.At, nil)
 	}
-}
-
-// Expire implements core.Interactions.
-func (s store) Expire(ctx context.Context, n int) ([]core.Expiry, bool, error) {
-	over, more, err := s.Port.Expire(ctx, n)
-	for _, e := range over {
-		s.o.timeouts.WithLabelValues(timeoutState(e.State)).Inc()
-	}
-	return over, more, err
 }
 
 // deferred is the label of a timeout after which the request waits for a late
@@ -119,15 +99,18 @@ func (s store) Bury(ctx context.Context, j core.Job, reason string) error {
 	return s.Port.Bury(ctx, j, reason)
 }
 
-// ended counts the outcome of a request.
-func (s store) ended(r bridge.Record, now bool) {
-	if !now {
-		return
-	}
+// Ended counts the outcome or the timeout of a request. Only the daemon that caused it
+// calls Ended, so that the counts of all daemons can be added up.
+func (o *Observer) Ended(r bridge.Record, timeout bool) {
 	i := r.Interaction
-	s.o.outcomes.WithLabelValues(string(i.Kind), string(r.State)).Inc()
-	if r.Response != nil && r.Response.Actor != nil {
-		s.o.response.WithLabelValues(string(i.Kind), r.Response.Actor.Platform).Observe(r.Response.At.Sub(i.Created).Seconds())
+	switch {
+	case timeout:
+		o.timeouts.WithLabelValues(timeoutState(r.State)).Inc()
+	case r.State.Final():
+		o.outcomes.WithLabelValues(string(i.Kind), string(r.State)).Inc()
+		if r.Response != nil && r.Response.Actor != nil {
+			o.response.WithLabelValues(string(i.Kind), r.Response.Actor.Platform).Observe(r.Response.At.Sub(i.Created).Seconds())
+		}
 	}
 }
 

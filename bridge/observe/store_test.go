@@ -3,6 +3,7 @@ package observe_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nodbridge/nod/bridge"
@@ -10,16 +11,16 @@ import (
 	"github.com/nodbridge/nod/bridge/life"
 	"github.com/nodbridge/nod/bridge/observe"
 	"github.com/nodbridge/nod/broker"
+	"github.com/nodbridge/nod/broker/memory"
+	"github.com/nodbridge/nod/platforms/platformtest/stored"
 )
 
 // fakeStore is a store that returns the record and error that a test sets.
 type fakeStore struct {
 	core.Port
-	rec    bridge.Record
-	won    bool
-	ballot core.BallotResult
-	over   []core.Expiry
-	err    error
+	rec bridge.Record
+	won bool
+	err error
 }
 
 func (s *fakeStore) Open(context.Context, life.Opening, ...broker.Version) (bridge.Record, bool, error) {
@@ -30,19 +31,11 @@ func (s *fakeStore) Resolve(context.Context, life.Resolution, ...core.Also) (bri
 	return s.rec, s.won, s.err
 }
 
-func (s *fakeStore) Vote(context.Context, life.Ballot, ...core.Also) (bridge.Record, core.BallotResult, error) {
-	return s.rec, s.ballot, s.err
-}
-
 func (s *fakeStore) Mark(context.Context, bridge.ID, life.Mark) (bridge.Record, error) {
 	return s.rec, s.err
 }
 
 func (s *fakeStore) Delivered(context.Context, bridge.Record) error { return s.err }
-
-func (s *fakeStore) Expire(context.Context, int) ([]core.Expiry, bool, error) {
-	return s.over, true, s.err
-}
 
 func (s *fakeStore) Retry(context.Context, core.Job, time.Duration, string) error { return s.err }
 
@@ -66,14 +59,12 @@ func approval(state bridge.State, after time.Duration) bridge.Record {
 }
 
 const (
-	opened   = `nod_opened_total{kind="approval"}`
-	approved = `nod_outcomes_total{kind="approval",state="approved"}`
-	answers  = `nod_response_seconds_count{kind="approval",platform="chat"}`
+	opened  = `nod_opened_total{kind="approval"}`
+	answers = `nod_response_seconds_count{kind="approval",platform="slack"}`
 )
 
-// TestOpened checks that a request is counted once, together with its outcome
-// if a policy decided it immediately, and that an existing request is not
-// counted again.
+// TestOpened checks that a request is counted once, and that an existing request is
+// not counted again.
 func TestOpened(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
@@ -88,46 +79,49 @@ func TestOpened(t *testing.T) {
 	open(bridge.StatePending, true, nil)
 	open(bridge.StatePending, false, nil)
 	open(bridge.StatePending, true, bridge.Errorf(bridge.CodeUnavailable, "down"))
-	check(t, o, map[string]float64{opened: 1, approved: 0})
-	open(bridge.StateApproved, true, nil)
-	check(t, o, map[string]float64{opened: 2, approved: 1, answers: -1})
+	check(t, o, map[string]float64{opened: 1})
 }
 
-// TestOutcomes checks that an outcome is counted by the daemon whose call
-// or vote won, with the response time.
+// TestOutcomes checks that each outcome is counted once, with the response time of a
+// person, whatever closed the request, and that timeouts are counted apart.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	o, s, fake := newStore(t)
-	fake.rec = approval(bridge.StateApproved, 45*time.Second)
-	for _, won := range []bool{true, false} {
-		fake.won = won
-		if _, got, err := s.Resolve(t.Context(), life.Resolution{}); err != nil || got != won {
-			t.Error(got, err)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, o, seals := t.Context(), newObserver(t), broker.NewSeals()
+		s := stored.On(t, memory.New(seals), seals, core.Options{Ended: o.Ended})
+		open := func() bridge.ID { return stored.Open(t, s, nil).Interaction.ID }
+		answered, left, shown, replaced, deferred := open(), open(), open(), open(), open()
+		open() // expires
+		stored.Pass(t, 45*time.Second)
+		for range 2 {
+			stored.NoError(t, second(s.Resolve(ctx, stored.Yes(answered, "U1"))))
+			stored.Must[bridge.Record](t)(s.Abandon(ctx, left, bridge.Anyone, false, bridge.Response{State: bridge.StateCancelled}))
+			stored.Must[bridge.Record](t)(s.Mark(ctx, shown, life.Failed{Reason: "gone"}))
+			stored.Must[bridge.Record](t)(s.Mark(ctx, shown, life.Failed{Destination: 1, Reason: "gone"}))
 		}
-	}
-	check(t, o, map[string]float64{approved: 1, answers: 1,
-		`nod_response_seconds_bucket{kind="approval",platform="chat",le="30"}`: 0,
-		`nod_response_seconds_bucket{kind="approval",platform="chat",le="60"}`: 1})
-	for _, result := range []core.BallotResult{core.BallotCounted, core.BallotDecided} {
-		fake.ballot = result
-		if _, got, err := s.Vote(t.Context(), life.Ballot{}); err != nil || got != result {
-			t.Error(got, err)
-		}
-	}
-	check(t, o, map[string]float64{approved: 2, answers: 2})
-	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
-	if _, _, err := s.Resolve(t.Context(), life.Resolution{}); err == nil {
-		t.Error("no error")
-	}
-	check(t, o, map[string]float64{approved: 2})
+		stored.Must[bridge.Record](t)(s.Mark(ctx, deferred, life.Deferred{Hold: 2 * bridge.MaxTimeout}))
+		next := stored.Opening(t, "", func(i *bridge.Interaction) { i.Previous, i.OnTimeout = replaced, bridge.OnTimeoutDeny })
+		next.Superseded = bridge.Response{State: bridge.StateSuperseded}
+		stored.NoError(t, second(s.Open(ctx, next)))
+		stored.Pass(t, time.Minute)
+		stored.NoError(t, second(s.Expire(ctx, 10)))
+		of := func(s string) string { return `nod_outcomes_total{kind="approval",state="` + s + `"}` }
+		check(t, o, map[string]float64{
+			of("approved"): 1, of("cancelled"): 1, of("undeliverable"): 1, of("superseded"): 1, of("expired"): 0, of("denied"): 0, answers: 1,
+			`nod_response_seconds_bucket{kind="approval",platform="slack",le="30"}`: 0,
+			`nod_response_seconds_bucket{kind="approval",platform="slack",le="60"}`: 1,
+			`nod_timeouts_total{state="expired"}`:                                   1, `nod_timeouts_total{state="denied"}`: 1, `nod_timeouts_total{state="deferred"}`: 0,
+		})
+	})
 }
 
-// TestMarks checks that a request that no destination could show counts as
-// undeliverable, and that the delivery to the agent is measured.
+// second returns the error of a call with two other results.
+func second[A, B any](_ A, _ B, err error) error { return err }
+
+// TestMarks checks that the delivery to the agent is measured.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	o, s, fake := newStore(t)
-	const undeliverable = `nod_outcomes_total{kind="approval",state="undeliverable"}`
 	const handover = `nod_handover_seconds_count{kind="approval"}`
 	mark := func(state bridge.State, m life.Mark) {
 		fake.rec = approval(state, 0)
@@ -140,14 +134,11 @@ func TestMarks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	mark(bridge.StatePending, life.Failed{})
 	deliver(bridge.StatePending)
-	check(t, o, map[string]float64{undeliverable: 0, handover: -1})
-	mark(bridge.StateUndeliverable, life.Failed{})
-	mark(bridge.StateUndeliverable, life.Refresh{})
-	mark(bridge.StateUndeliverable, life.Deleted{})
+	check(t, o, map[string]float64{handover: -1})
+	mark(bridge.StateApproved, life.Refresh{})
 	deliver(bridge.StateApproved)
-	check(t, o, map[string]float64{undeliverable: 2, handover: 1})
+	check(t, o, map[string]float64{handover: 1})
 	fake.err = bridge.Errorf(bridge.CodeUnavailable, "down")
 	if err := s.Delivered(t.Context(), fake.rec); err == nil {
 		t.Error("no error")
@@ -155,15 +146,11 @@ func TestMarks(t *testing.T) {
 	check(t, o, map[string]float64{handover: 1})
 }
 
-// TestJobs checks the counters of timeouts, retries and dead letters. A job
+// TestJobs checks the counters of retries and dead letters. A job
 // that is rate limited is not a retry.
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	o, s, fake := newStore(t)
-	fake.over = []core.Expiry{{ID: "a", State: bridge.StateExpired}, {ID: "b", State: bridge.StateDenied}, {ID: "c", State: bridge.StatePending}}
-	if over, more, err := s.Expire(t.Context(), 10); err != nil || len(over) != 3 || !more {
-		t.Error(over, more, err)
-	}
+	o, s, _ := newStore(t)
 	job := core.Job{Kind: life.JobPost}
 	for _, reason := range []string{"", "down"} {
 		if err := s.Retry(t.Context(), job, time.Second, reason); err != nil {
@@ -173,6 +160,5 @@ func TestJobs(t *testing.T) {
 	if err := s.Bury(t.Context(), job, "gone"); err != nil {
 		t.Error(err)
 	}
-	check(t, o, map[string]float64{`nod_timeouts_total{state="expired"}`: 1, `nod_timeouts_total{state="denied"}`: 1,
-		`nod_timeouts_total{state="deferred"}`: 1, `nod_timeouts_total{state="answered"}`: 0, `nod_retries_total{operation="post"}`: 1, `nod_dead_letters_total{operation="post"}`: 1})
+	check(t, o, map[string]float64{`nod_retries_total{operation="post"}`: 1, `nod_dead_letters_total{operation="post"}`: 1})
 }

@@ -56,7 +56,7 @@ func (d *Daemon) open(ctx context.Context, c config.Config) error {
 		}
 		d.db, d.closeDB = db, db.Close
 	}
-	d.store, err = core.New(ctx, d.db, core.Options{Retention: time.Duration(c.Retention), Log: d.log})
+	d.store, err = core.New(ctx, d.db, core.Options{Retention: time.Duration(c.Retention), Log: d.log, Ended: d.observer.Ended})
 	d.history = history.New(d.db, d.store, d.log)
 	return err
 }
