@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -230,7 +231,7 @@ func (s *Settings) applyHooks(agent string, entries map[string][]hookEntry, keep
 			}
 			var want []any
 			if !s.Undo {
-				all := after(before, entries[event])
+				all := after(cmp.Or(before[event], before[""]), entries[event])
 				if keeps {
 					all = append(currentGates(was[event]), all...)
 				}

@@ -262,6 +262,7 @@ func TestTextAroundHooks(t *testing.T) {
 		for command, kept := range map[string]bool{
 			"NOD_TOKEN=x nod hook " + agent: true, ". ~/.nod.env && nod hook " + agent: true,
 			"if [ -x nod ]; then nod hook " + agent + "; fi": false, "(cd /srv && nod hook " + agent + ")": false,
+			"command -v nod || exit 0; nod hook " + agent: false, "[ -n \"$CI\" ] || nod hook " + agent: false,
 		} {
 			path := filepath.Join(t.TempDir(), "settings.json")
 			entry := fmt.Sprintf(`{"hooks":[{"type":"command","command":%q}]}`, command)
@@ -291,6 +292,60 @@ func TestTextAroundHooks(t *testing.T) {
 			}
 			if got, err := run(true); err != nil || strings.Contains(got, "nod hook") {
 				t.Errorf("%s: after the undo: %s, %v", command, got, err)
+			}
+		}
+	}
+}
+
+// TestTextsOfEvents checks that nod init keeps the text in front of the hooks of
+// each event, uses it for events without one, and refuses two texts in one event.
+func TestTextsOfEvents(t *testing.T) {
+	gates, err := policy.ParseGates("Bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Parallel()
+	for _, c := range []struct{ notification, gate, watch, want string }{
+		{"LOG=1 ", "NOD_TOKEN=x ", "", "NOD_TOKEN=x "}, {"LOG=1 ", "NOD_TOKEN=x ", "NOD_TOKEN=x ", "NOD_TOKEN=x "},
+		{"LOG=1 ", "", "A=b ", "A=b "}, {"LOG=1 ", "", "", "LOG=1 "},
+		{"LOG=1 ", "NOD_TOKEN=x ", "A=b ", ""}, {"LOG=1 ", "NOD_TOKEN=x ", "if true; then ", ""}, {"true || ", "NOD_TOKEN=x ", "", ""},
+	} {
+		closing := strings.Repeat("; fi", strings.Count(c.watch, "then"))
+		was, err := json.Marshal(map[string]any{"hooks": map[string][]hookEntry{
+			"Notification": {{"", []hookHandler{{Type: "command", Command: c.notification + "nod hook claude", Timeout: 9}}}},
+			"PreToolUse": {
+				{"Bash", []hookHandler{{Type: "command", Command: c.gate + "nod hook claude", OnFailure: "block", Timeout: 9}}},
+				{"*", []hookHandler{{Type: "command", Command: c.watch + "nod hook claude --watch" + closing, Timeout: 9}}},
+			},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "settings.json")
+		if err := os.WriteFile(path, was, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := Settings{Path: path, Program: "nod", Out: io.Discard, Talk: io.Discard}
+		failed := s.Claude(HookOptions{Gates: gates})
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" {
+			if bridge.ErrorCode(failed) != bridge.CodeInvalid || string(got) != string(was) {
+				t.Errorf("%+v: %v, %s", c, failed, got)
+			}
+			continue
+		}
+		var file struct{ Hooks map[string][]hookEntry }
+		if err := json.Unmarshal(got, &file); err != nil || failed != nil {
+			t.Fatalf("%+v: %v, %v", c, err, failed)
+		}
+		for event, before := range map[string]string{"Notification": c.notification, "PreToolUse": c.want, "Stop": "LOG=1 "} {
+			for _, e := range file.Hooks[event] {
+				if !strings.HasPrefix(e.Hooks[0].Command, before+"nod hook") {
+					t.Errorf("%+v: %s has %s", c, event, e.Hooks[0].Command)
+				}
 			}
 		}
 	}

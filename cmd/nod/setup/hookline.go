@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -205,35 +206,48 @@ func literals(call *syntax.CallExpr) []string {
 	return words
 }
 
-// hooksBefore returns the text in front of nod in the hooks of an agent, by
-// event, such as an environment that a user added.
-func (s *Settings) hooksBefore(hooks map[string][]json.RawMessage, agent string) (string, error) {
-	var commands []string
+// hooksBefore returns the text in front of nod in the hooks of an agent, such as
+// an environment that a user added, by event. The text under "" is for events
+// whose hooks have none.
+func (s *Settings) hooksBefore(hooks map[string][]json.RawMessage, agent string) (map[string]string, error) {
+	before := map[string]string{}
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		var commands []string
 		for _, raw := range hooks[event] {
 			var e hookEntry
 			if ours, _ := isOurs(raw, agent); ours && decode(raw, &e) == nil {
 				commands = append(commands, e.Hooks[0].Command)
 			}
 		}
+		text, err := s.beforeProgram(commands, agent)
+		if err != nil {
+			return nil, err
+		}
+		before[event], before[""] = text, cmp.Or(before[""], text)
 	}
-	return s.beforeProgram(commands, agent)
+	return before, nil
 }
 
-// beforeProgram returns the text in front of nod in the command lines of nod's
-// hooks. It is empty if none has such a text. It returns CodeInvalid if the
-// text cannot be kept, because it is not complete without the text behind nod.
+// beforeProgram returns the text in front of nod in the command lines of the
+// hooks of an event. It is empty if none has such a text. It returns CodeInvalid
+// if the texts differ, or if a hook with this text could succeed although nod
+// fails or does not run.
 func (s *Settings) beforeProgram(commands []string, agent string) (string, error) {
+	before := ""
 	for _, command := range commands {
 		line, ours := parseHookLine(command, agent)
 		if !ours || line.before == "" || s.Undo {
 			continue
 		}
-		if _, err := syntax.NewParser().Parse(strings.NewReader(line.before+hookProgram), ""); err != nil {
-			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the hook %q runs nod inside of another command", s.Path, command).
+		if kept, _ := parseHookLine(line.before+hookProgram+" "+agent, agent); !kept.decides {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: the hook %q runs nod inside of another command, or not always", s.Path, command).
 				WithHint("remove that hook, or run nod at its end, as in: . ~/nod.env && nod hook %s; nothing was changed", agent)
 		}
-		return line.before, nil
+		if before != "" && before != line.before {
+			return "", bridge.Errorf(bridge.CodeInvalid, "%s: hooks of one event start with %q and with %q", s.Path, before, line.before).
+				WithHint("let both start with the same text; nothing was changed")
+		}
+		before = line.before
 	}
-	return "", nil
+	return before, nil
 }
