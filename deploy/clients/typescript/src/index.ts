@@ -123,7 +123,7 @@ export class Nod {
   }
 
   /** Reports what came of a response. The card shows it. */
-  async complete(id: string, completion: { result?: string; error?: string }): Promise<RequestRecord> {
+  async complete(id: string, completion: { result?: string; error?: string; ran?: "allowed at the terminal" }): Promise<RequestRecord> {
     return this.#record("completeInteraction", id, completion);
   }
 

@@ -77,9 +77,10 @@ class AsyncNod(AsyncBase):
         """Cancel a pending request. A closed one is returned unchanged."""
         return await self._perform(self.core.record("cancelInteraction", id, {"reason": reason}))
 
-    async def complete(self, id: str, *, result: str = "", error: str = "") -> RequestRecord:
+    async def complete(self, id: str, *, result: str = "", error: str = "", ran: str = "") -> RequestRecord:
         """Report what came of a response. The card shows it."""
-        return await self._perform(self.core.record("completeInteraction", id, {"result": result, "error": error}))
+        body = {k: v for k, v in (("result", result), ("error", error), ("ran", ran)) if v}
+        return await self._perform(self.core.record("completeInteraction", id, body))
 
     async def defer(self, id: str, *, hold: Duration = "", message: str = "") -> RequestRecord:
         """Continue without the answer. A late answer goes to the session."""

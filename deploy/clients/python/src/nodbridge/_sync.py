@@ -79,9 +79,10 @@ class Nod(Base):
         """Cancel a pending request. A closed one is returned unchanged."""
         return self._run(self.core.record("cancelInteraction", id, {"reason": reason}))
 
-    def complete(self, id: str, *, result: str = "", error: str = "") -> RequestRecord:
+    def complete(self, id: str, *, result: str = "", error: str = "", ran: str = "") -> RequestRecord:
         """Report what came of a response. The card shows it."""
-        return self._run(self.core.record("completeInteraction", id, {"result": result, "error": error}))
+        body = {k: v for k, v in (("result", result), ("error", error), ("ran", ran)) if v}
+        return self._run(self.core.record("completeInteraction", id, body))
 
     def defer(self, id: str, *, hold: Duration = "", message: str = "") -> RequestRecord:
         """Continue without the answer. A late answer goes to the session."""
