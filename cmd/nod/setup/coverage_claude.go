@@ -186,7 +186,7 @@ func (s *claudeSurvey) gate(path string, e hookEntry) {
 	case olderThan(s.Version, blocksSince):
 		opens(" in Claude Code "+s.Version, "update Claude Code to 2.1.295 or later")
 	case !line.decides:
-		opens(": its command can succeed although nod fails", "remove that hook, then run: nod init claude --gate '"+name+"'")
+		opens(": its command can succeed although nod fails or denies", "remove that hook, then run: nod init claude --gate '"+name+"'")
 	case failsOpen.MatchString(h.Command):
 		opens(" if the daemon is unreachable", "remove --fail open, or run nod init claude again")
 	case !runnable(h.Command, "claude"):

@@ -8,13 +8,13 @@ import (
 )
 
 // decides reports whether statements fail if a call in them fails or does not
-// run. It returns false if nod cannot tell.
+// run, and write what it writes. It returns false if nod cannot tell.
 func decides(all []*syntax.Stmt, call *syntax.CallExpr) bool {
 	if len(all) == 0 || slices.ContainsFunc(all[:len(all)-1], leaves) {
 		return false
 	}
 	last := all[len(all)-1]
-	if last.Background || last.Negated || last.Coprocess {
+	if last.Background || last.Negated || last.Coprocess || slices.ContainsFunc(last.Redirs, takesStdout) {
 		return false
 	}
 	switch cmd := last.Cmd.(type) {
@@ -38,21 +38,39 @@ func decides(all []*syntax.Stmt, call *syntax.CallExpr) bool {
 	return false
 }
 
-// leaves reports whether a statement may end the shell with success.
+// leaves reports whether a statement may end the shell with success, or hide what
+// a later one writes.
 func leaves(s *syntax.Stmt) bool {
 	found := false
 	syntax.Walk(s, func(n syntax.Node) bool {
-		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 && !fails(call) {
+		if s, ok := n.(*syntax.Stmt); ok {
+			call, ok := s.Cmd.(*syntax.CallExpr)
+			if !ok || len(call.Args) == 0 || fails(call) {
+				return !found
+			}
 			switch words := literals(call); words[0] {
-			case "exit", "return":
+			case "exit", "return", "trap":
 				found = true
 			case "exec": // without a command, it only redirects
-				found = found || len(words) > 1
+				found = len(words) > 1 || slices.ContainsFunc(s.Redirs, takesStdout)
 			}
 		}
 		return !found
 	})
 	return found
+}
+
+// takesStdout reports whether a redirection may take the standard output, where
+// nod denies a call, from the agent.
+func takesStdout(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return r.N != nil && r.N.Value == "1"
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
+		return r.N == nil || r.N.Value == "1"
+	default:
+		return true
+	}
 }
 
 // fails reports whether a command always fails, such as exit 2.

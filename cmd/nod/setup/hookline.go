@@ -27,7 +27,8 @@ type hookLine struct {
 	// "NOD_URL=http://127.0.0.1:8787 " or ". ~/nod.env && ".
 	before  string
 	program string
-	// decides means that the command fails if nod fails or does not run.
+	// decides means that the command fails if nod fails or does not run, and that
+	// the agent reads what nod writes.
 	decides bool
 }
 
