@@ -232,13 +232,11 @@ func (s *InitAll) apply(edits []edit) error {
 		}
 		fmt.Fprintf(s.Talk, "nod: "+done+"\n", e.agent.title, e.path)
 	}
+	none := len(failed) == len(edits)
 	if s.Undo || len(failed) > 0 {
 		failed = append(failed, s.save())
 	}
-	if s.Undo {
-		return errors.Join(failed...)
-	}
-	if len(failed) == len(edits) {
+	if s.Undo || none {
 		return errors.Join(failed...)
 	}
 	fmt.Fprintln(s.Talk, "nod: next steps: set NOD_TOKEN, and NOD_URL if the daemon is elsewhere, in the environment of the agents;")

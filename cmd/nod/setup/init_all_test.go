@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -299,6 +300,26 @@ func TestInitAllKeepsLateChanges(t *testing.T) {
 		delete(after, path)
 	}
 	sameTree(t, "after all", after, before)
+}
+
+// TestInitAllNextSteps checks that nod init all names the next steps, and how to
+// restore the files, if and only if it has changed a file.
+func TestInitAllNextSteps(t *testing.T) {
+	for _, c := range []struct {
+		agents []string
+		want   bool
+	}{{[]string{"gemini"}, false}, {[]string{"cursor", "gemini"}, true}, {[]string{"cursor"}, true}} {
+		dir, write := everyAgent(t)
+		var talk bytes.Buffer
+		s := InitAll{
+			Agents: c.agents, Out: io.Discard, Talk: &talk, Program: filepath.Join(dir, "bin", "nod"),
+			Stdin: late(func() { write(".gemini/settings.json", `{"theme": "late"}`) }),
+		}
+		err := s.Run(t.Context())
+		if skips := slices.Contains(c.agents, "gemini"); skips != (err != nil) || strings.Contains(talk.String(), "nod init all --undo") != c.want {
+			t.Errorf("%v: %v\n%s", c.agents, err, &talk)
+		}
+	}
 }
 
 // TestInitAllKeepsMarks checks that a byte-order mark stays.
