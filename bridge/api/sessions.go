@@ -112,6 +112,14 @@ func (s sessions) stop(w http.ResponseWriter, r *http.Request, p Principal) erro
 	} else {
 		done, err = s.engine.Sessions.Stop(r.Context(), p.actor(), a.Agent, id)
 	}
+	if err != nil && len(done) > 0 {
+		e := bridge.PublicError(err)
+		e.Cause = err
+		for _, s := range done {
+			e.Message += "; stopped: " + bridge.OneLine(s.Agent) + " " + bridge.OneLine(s.Session)
+		}
+		return e
+	}
 	if err != nil {
 		return err
 	}

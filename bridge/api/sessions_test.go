@@ -42,6 +42,34 @@ func (d described) sessions() {
 	}
 }
 
+// TestStopNamesWhatItStopped checks that a stop that cannot cancel one of the
+// requests cancels the others, and that its error names the stopped session.
+func TestStopNamesWhatItStopped(t *testing.T) {
+	t.Parallel()
+	_, router := description(t)
+	d := described{newServer(t), t, router, map[string]bool{}}
+	for _, command := range []string{"ls", "pwd", "id"} {
+		d.call("agent", "POST", "/v1/interactions", `{"session":"z","prompt":"May I?","approval":{"tool":"bash","input":{"command":"`+command+`"}}}`, 201)
+	}
+	pending := func() int {
+		return strings.Count(d.call("ana", "GET", "/v1/interactions?state=pending", "", 200), `"tool":"bash"`)
+	}
+	if got := pending(); got != 3 {
+		t.Fatalf("%d requests are pending", got)
+	}
+	d.fails.Store(1)
+	if got := d.call("ana", "POST", "/v1/sessions/z/stop", "", 500); !strings.Contains(got, "; stopped: ci z") {
+		t.Errorf("the error is %s", got)
+	}
+	if got := pending(); got != 1 {
+		t.Errorf("%d requests are pending, want the one that could not be read", got)
+	}
+	d.call("ana", "POST", "/v1/sessions/z/stop", "", 200)
+	if got := pending(); got != 0 {
+		t.Errorf("after the repeat, %d requests are pending", got)
+	}
+}
+
 // messages makes the calls about messages from people.
 func (d described) messages() {
 	d.t.Helper()

@@ -55,7 +55,7 @@ func (d *Desk) session(ctx context.Context, c bridge.Command, word, name string)
 	said := "Stopped: " + words.Short(strings.Join(names, ", ")) + ". " + session.WhatStops + " To resume, send /" + bridge.CommandName +
 		" resume SESSION."
 	if err != nil {
-		said += " The rest was not stopped: " + bridge.PublicError(err).Message + ". Send the command again."
+		said += " Not everything was stopped: " + bridge.PublicError(err).Message + ". Send the command again."
 	}
 	return said, nil
 }

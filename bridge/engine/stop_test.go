@@ -213,7 +213,7 @@ func TestStopAllButOne(t *testing.T) {
 	w.between = unlisted{w.store, "broken"}
 	w.reload(w.setup)
 	got, err := w.engine.Command(t.Context(), bridge.Command{Actor: bridge.Actor{Platform: "chat", User: "U-ana", Name: "ana"}, Text: "stop all"})
-	if err != nil || !strings.HasPrefix(got, "Stopped: ") || !strings.Contains(got, "The rest was not stopped: the store is unavailable.") {
+	if err != nil || !strings.HasPrefix(got, "Stopped: ") || !strings.Contains(got, "Not everything was stopped: the store is unavailable.") {
 		t.Errorf("ana reads %q, %v", got, err)
 	}
 	for _, session := range []string{"s", "first"} {

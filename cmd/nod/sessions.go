@@ -90,7 +90,7 @@ func stopSessions(cl *client.Client, ctx context.Context, agent, session string)
 		}
 	}
 	if first != nil {
-		return out, bridge.Errorf(bridge.ErrorCode(first), "not stopped: %s", strings.Join(left, ", "))
+		return out, bridge.Errorf(bridge.ErrorCode(first), "not stopped completely: %s", strings.Join(left, ", "))
 	}
 	return out, nil
 }

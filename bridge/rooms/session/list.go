@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/nodbridge/nod/bridge"
@@ -149,7 +150,8 @@ func (se *Room) requests(ctx context.Context, agent, session string) ([]bridge.I
 }
 
 // each calls f with the newest requests of a session of an agent. If agent is
-// empty, it does so for each configured agent with such a session.
+// empty, it does so for each configured agent with such a session. An error with
+// one agent does not keep it from the others.
 func (se *Room) each(ctx context.Context, agent, session string, f func([]bridge.Interaction) error) error {
 	if session == "" {
 		return bridge.Errorf(bridge.CodeInvalid, "session: required")
@@ -162,14 +164,13 @@ func (se *Room) each(ctx context.Context, agent, session string, f func([]bridge
 		}
 		slices.Sort(agents)
 	}
+	var failed []error
 	for _, name := range agents {
 		requests, err := se.requests(ctx, name, session)
 		if err == nil && len(requests) > 0 {
 			err = f(requests)
 		}
-		if err != nil {
-			return err
-		}
+		failed = append(failed, err)
 	}
-	return nil
+	return errors.Join(failed...)
 }

@@ -64,29 +64,30 @@ func (st *stopper) entry(t bridge.AuditType, s bridge.Stop, c bridge.SessionChan
 	return st.journal.Entry(t, bridge.Interaction{Agent: s.Agent, Ask: bridge.Ask{Session: s.Session}}, c)
 }
 
-// cancelPending cancels the pending requests of a stopped session.
+// cancelPending cancels the pending requests of a stopped session. An error with
+// one of them does not keep it from the others.
 func (st *stopper) cancelPending(ctx context.Context, s bridge.Stop) error {
 	ids, err := st.records.Pending(ctx, s.Agent, s.Session)
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, id := range ids {
 		r, err := st.records.Load(ctx, id)
-		if bridge.ErrorCode(err) == bridge.CodeNotFound || err == nil && r.State.Final() {
+		if err == nil && r.State.Final() {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			_, _, err = st.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "stopped", Response: bridge.Response{
+				State: bridge.StateCancelled, Stop: true, Reason: s.Words(), WithdrawnBy: &s.By, Annotations: map[string]bridge.Annotation{},
+				At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
+			}})
 		}
-		_, _, err = st.records.Resolve(ctx, life.Resolution{ID: id, Nonce: "stopped", Response: bridge.Response{
-			State: bridge.StateCancelled, Stop: true, Reason: s.Words(), WithdrawnBy: &s.By, Annotations: map[string]bridge.Annotation{},
-			At: time.Now().UTC().Truncate(time.Millisecond), Digest: r.Interaction.Digest,
-		}})
-		if err != nil && bridge.ErrorCode(err) != bridge.CodeNotFound {
-			return err
+		if bridge.ErrorCode(err) != bridge.CodeNotFound {
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // Open refuses a request of a stopped session, unless it is denied anyway.
@@ -197,7 +198,6 @@ func (se *Room) Stopped(ctx context.Context, agent, session string) (bridge.Stop
 func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string) ([]bridge.Stop, error) {
 	by = se.identify(ctx, by)
 	var out []bridge.Stop
-	var failed []error
 	err := se.each(ctx, agent, session, func(requests []bridge.Interaction) error {
 		if !se.sees(ctx, by, requests) {
 			return nil
@@ -206,10 +206,8 @@ func (se *Room) Stop(ctx context.Context, by bridge.Actor, agent, session string
 		if !s.At.IsZero() {
 			out = append(out, s)
 		}
-		failed = append(failed, err)
-		return nil
+		return err
 	})
-	err = errors.Join(append(failed, err)...)
 	if err == nil && len(out) == 0 {
 		err = noSession(session)
 	}
@@ -250,6 +248,9 @@ func (se *Room) StopOwn(ctx context.Context, agent, session string) ([]bridge.St
 		i.Route = requests[0].Route
 	}
 	s, err := se.stopper.stop(ctx, stopOf(i, by))
+	if s.At.IsZero() {
+		return nil, err
+	}
 	return []bridge.Stop{s}, err
 }
 
