@@ -56,6 +56,18 @@ func verifierCases(t *testing.T) []verifierCase {
 		k.Keys[0].Revoked = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	})
 	add("revoked before", false, nil, func(_ *passkey.Assertion, k *passkey.Keys) { k.Keys[0].Revoked = "2026-01-01T00:00:00Z" })
+	var vote time.Time
+	add("revoked in the same millisecond", true, nil, func(_ *passkey.Assertion, k *passkey.Keys) {
+		_, c := enroll(t, s, "ana")
+		vote = time.Now().UTC().Truncate(time.Millisecond)
+		c.Revoked = vote.Add(500 * time.Microsecond)
+		revoked, err := s.Export([]passkey.Credential{c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Keys[0].Revoked = revoked.Keys[0].Revoked
+	})
+	out[len(out)-1].At = vote
 	add("no user verification", false, func(a *passkeytest.Authenticator) { a.Flags = passkeytest.UserPresent }, nil)
 	add("nobody present", false, func(a *passkeytest.Authenticator) { a.Flags = passkeytest.UserVerified }, nil)
 	add("backup flags", false, func(a *passkeytest.Authenticator) { a.Flags |= 0x10 }, nil)

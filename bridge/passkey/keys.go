@@ -48,7 +48,8 @@ func (s Site) Export(creds []Credential) (Keys, error) {
 		}
 		key := Key{Person: c.Person, Credential: c.Name(), COSE: text(c.PublicKey), JWK: k}
 		if !c.Valid() {
-			key.Revoked = c.Revoked.UTC().Format(time.RFC3339Nano)
+			// Votes have whole milliseconds, and JavaScript ignores parts of one.
+			key.Revoked = c.Revoked.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond).Format(time.RFC3339Nano)
 		}
 		out.Keys = append(out.Keys, key)
 	}
