@@ -32,11 +32,11 @@ func Contract(t *testing.T, open func(t *testing.T) broker.Store) {
 const shortly = 2 * time.Second
 
 // inTime plays a scene with things that live shortly, and with names of its own. A
-// scene that the machine delayed shows nothing, so inTime plays it again. It returns
-// the suffix of the names.
+// scene that the machine delayed shows nothing, so inTime plays it again, up to 30
+// times. It returns the suffix of the names.
 func inTime(t *testing.T, s broker.Store, scene func(suffix string) (problem string)) string {
 	t.Helper()
-	for n := 0; ; n++ {
+	for n := range 30 {
 		began, suffix := s.Now(), fmt.Sprint(" ", n)
 		problem := scene(suffix)
 		if s.Now().Sub(began) > shortly/2 {
@@ -47,6 +47,8 @@ func inTime(t *testing.T, s broker.Store, scene func(suffix string) (problem str
 		}
 		return suffix
 	}
+	t.Fatalf("the scene never took less than %v", shortly/2)
+	return ""
 }
 
 // kind is the kind of the documents of the tests.
