@@ -75,6 +75,11 @@ func TestRounds(t *testing.T) {
 		if root := must[bridge.Record](t)(s.Load(t.Context(), first.Interaction.ID)); root.Head != third.Interaction.ID || root.Next != second.Interaction.ID {
 			t.Errorf("the first after the third: %+v", root)
 		}
+		fewer := again(t, third) // another daemon has added a destination
+		fewer.Interaction.Destinations = fewer.Interaction.Destinations[:1]
+		if _, _, err := s.Open(t.Context(), fewer); bridge.ErrorCode(err) != bridge.CodeConflict {
+			t.Errorf("with other destinations: %v", err)
+		}
 		gone := again(t, third)
 		gone.Interaction.Previous = must[bridge.ID](t)(bridge.NewID())
 		if _, _, err := s.Open(t.Context(), gone); bridge.ErrorCode(err) != bridge.CodeNotFound {

@@ -107,6 +107,8 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
+		case i.Root != "" && !slices.Equal(p.Body.Destinations, i.Destinations): // it would take over messages of other destinations
+			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s has changed in the meantime", i.Previous).WithHint("repeat the call")
 		}
 	}
 	if o.life.Exists() {

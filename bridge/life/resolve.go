@@ -86,7 +86,7 @@ func (t *Turn) resolve(resp bridge.Response, at time.Time, nonce string) {
 	if l.Receipt == "" && resp.Assertion == nil { // a signed time must not change
 		resp.At = at
 	}
-	t.changedLife, t.EndsWait = true, true
+	t.changedLife, t.EndsWait, t.TimedOut = true, true, nonce == "timeout"
 	t.journal(bridge.EventResponse, resp.State, "", bridge.AuditDecision)
 	if !l.Queued.IsZero() && resp.State.Decided() {
 		t.change.Set = append(t.change.Set, broker.Member{

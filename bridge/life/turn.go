@@ -78,10 +78,9 @@ func ParseCard(name string) (id bridge.ID, ref bridge.MessageRef) {
 
 const cardSeparator = "\x00"
 
-// inIndex returns the member of [CardIndex] for the message of a card, if it has one. A
-// follow-up can take over a message of a destination that the previous round got later.
+// inIndex returns the member of [CardIndex] for the message of a card, if it has one.
 func (t *Turn) inIndex(destination int, c Card) []broker.Member {
-	if c.Message == nil || destination >= len(t.Body.Destinations) {
+	if c.Message == nil {
 		return nil
 	}
 	ref := *c.Message
