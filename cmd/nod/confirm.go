@@ -63,12 +63,21 @@ func confirmRead(in *bufio.Reader, tell io.Writer, text string, lines, columns i
 	return nil
 }
 
-// rows returns the number of rows that a line takes on a screen.
+// rows returns the number of rows that a line takes at most on a screen: a tab takes
+// eight columns, and a terminal that does not join emoji shows each of them.
 func rows(line string, columns int) int {
 	n, used := 1, 0
 	for g := uniseg.NewGraphemes(line); g.Next(); {
-		if used += g.Width(); used > columns {
-			n, used = n+1, g.Width()
+		wide := 0
+		for _, r := range g.Runes() {
+			if r == '\t' {
+				wide += 8
+			}
+			wide += uniseg.StringWidth(string(r))
+		}
+		wide = max(wide, g.Width())
+		if used += wide; used > columns {
+			n, used = n+1+(wide-1)/columns, (wide-1)%columns+1
 		}
 	}
 	return n

@@ -75,6 +75,8 @@ func TestAnswerPages(t *testing.T) {
 		"end of the input": {long.String(), "\n", 10, 80, 2, 1},
 		"long lines":       {wide, "\ny\n", 12, 10, 1, 0},
 		"wide characters":  {strings.Repeat("承", 48) + "\n" + strings.Repeat("認", 48), "\ny\n", 12, 10, 1, 0},
+		"tabs":             {strings.Repeat("a\t", 11) + "\n" + strings.Repeat("b\t", 11), "\ny\n", 12, 10, 1, 0},
+		"joined emoji":     {strings.Repeat("👨\u200d", 47) + "👨\n" + strings.Repeat("👩\u200d", 47) + "👩", "\ny\n", 12, 10, 1, 0},
 		"no":               {"one", "n\n", 24, 80, 0, 1},
 	} {
 		var seen strings.Builder
