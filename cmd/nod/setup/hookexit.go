@@ -52,7 +52,7 @@ func leaves(s *syntax.Stmt) bool {
 			case "exit", "return", "trap":
 				found = true
 			case "exec": // without a command, it only redirects
-				found = len(words) > 1 || slices.ContainsFunc(s.Redirs, takesStdout)
+				found = found || len(words) > 1 || slices.ContainsFunc(s.Redirs, takesStdout)
 			}
 		}
 		return !found

@@ -104,6 +104,7 @@ func TestHookDecides(t *testing.T) {
 		"nod hook claude; exit 0": false, "nod hook claude; true": false, "nod hook claude | tee log": false, "nod hook claude &": false, "! nod hook claude": false,
 		"command -v nod || exit 0; nod hook claude": false, "command -v nod || exit 2; nod hook claude": true, "[ -f x ] || nod hook claude": false,
 		"exec 2>>log; nod hook claude": true, "exec true; nod hook claude": false, "(cd /srv && nod hook claude)": true, "{ nod hook claude; }": true,
+		"{ command -v nod || exit 0; exec 2>>log; }; nod hook claude": false, "{ exec >log; exec 3<x; }; nod hook claude": false,
 		"trap 'exit 0' EXIT; nod hook claude": false, "{ trap 'exit 0' ERR; } && nod hook claude": false,
 		"nod hook claude >>log": false, "nod hook claude 1>log": false, "{ nod hook claude; } >/dev/null": false, "nod hook claude >&2": false,
 		"nod hook claude &>log": false, "nod hook claude 2>&1": false, "exec >log; nod hook claude": false, "exec 3<x 2>&1; nod hook claude": false,
