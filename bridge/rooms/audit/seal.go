@@ -20,6 +20,8 @@ const (
 	sealKeep = time.Minute
 )
 
+const sealLeaseName = "seal"
+
 // sealer remembers the last seal. It is zero before the first one.
 type sealer struct {
 	last proof.Seal
@@ -32,15 +34,23 @@ func (au *Log) Run(ctx context.Context) {
 	if au.signer == nil {
 		return
 	}
-	known := &sealer{}
+	known, held := &sealer{}, false
 	for bridge.Pause(ctx, sealEvery) {
-		held, err := au.leases.Hold(ctx, "seal", au.node, sealLease)
-		if err == nil && held {
+		var err error
+		if held, err = au.leases.Hold(ctx, sealLeaseName, au.node, sealLease); err == nil && held {
 			err = au.sealNew(ctx, known)
 		}
 		if err != nil && ctx.Err() == nil {
 			au.log.Warn("audit log not sealed", "error", err)
 		}
+	}
+	if !held {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := au.leases.Release(ctx, sealLeaseName, au.node); err != nil {
+		au.log.Warn("lease not released; it will expire", "lease", sealLeaseName, "error", err)
 	}
 }
 
