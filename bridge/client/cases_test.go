@@ -296,6 +296,23 @@ func TestCases(t *testing.T) {
 	playing.Wait()
 }
 
+// impatient is a context whose deadline passes when over is closed.
+type impatient struct {
+	context.Context
+	over chan struct{}
+}
+
+func (i impatient) Done() <-chan struct{} { return i.over }
+
+func (i impatient) Err() error {
+	select {
+	case <-i.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 func (x tableCase) play(t *testing.T, all table) {
 	other := newStub(t, all.Records, tableCase{Answers: []tableAnswer{{Record: "approved"}}}, "")
 	s := newStub(t, all.Records, x, other.url)
@@ -305,13 +322,13 @@ func (x tableCase) play(t *testing.T, all table) {
 	if strings.Contains(x.Want, string(bridge.CodeUnavailable)) { // the client has to give up
 		c.Patience = 800 * time.Millisecond
 	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	defer stop(nil)
+	ctx := t.Context()
 	if x.Deadline > 0 {
+		over := make(chan struct{})
+		ctx = impatient{ctx, over}
+		end := sync.OnceFunc(func() { close(over) })
 		s.mu.Lock()
-		s.called = func() {
-			time.AfterFunc(time.Duration(x.Deadline*float64(time.Second)), func() { stop(context.DeadlineExceeded) })
-		}
+		s.called = func() { time.AfterFunc(time.Duration(x.Deadline*float64(time.Second)), end) }
 		s.mu.Unlock()
 	}
 	if got := x.outcome(ctx, c, all); got != x.Want {

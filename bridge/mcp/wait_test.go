@@ -59,24 +59,24 @@ func TestReattach(t *testing.T) {
 	await.Receive(t, "the end of the call", done)
 	await.Receive(t, "the end of the wait", p.left)
 	p.respond(first.Interaction.ID, yes())
-	if got := <-begin(t.Context(), t, s, "ask_human", question); got.ID != string(first.Interaction.ID) || got.Answer != "yes" {
+	if got := await.Receive(t, "the answer", begin(t.Context(), t, s, "ask_human", question)); got.ID != string(first.Interaction.ID) || got.Answer != "yes" {
 		t.Errorf("after a reconnect: %+v", got)
 	}
 	done = begin(t.Context(), t, s, "ask_human", question)
-	next := <-p.asked
+	next := await.Receive(t, "the next request", p.asked)
 	if next.Interaction.ID == first.Interaction.ID {
 		t.Error("an old answer is returned for a new question")
 	}
 	p.respond(next.Interaction.ID, yes())
-	<-done
+	await.Receive(t, "the end of the call", done)
 	other := connect(t, mcp.Options{Asker: p, Session: "other"}, "", nil)
 	done = begin(t.Context(), t, other, "ask_human", question)
-	if rec := <-p.asked; rec.Interaction.Session != "other" {
+	if rec := await.Receive(t, "the other request", p.asked); rec.Interaction.Session != "other" {
 		t.Errorf("another session joins %+v", rec.Interaction)
 	} else {
 		p.respond(rec.Interaction.ID, yes())
 	}
-	<-done
+	await.Receive(t, "the end of the call", done)
 }
 
 // TestHold checks that a client without progress support is told to check

@@ -92,6 +92,9 @@ func TestOutcomes(t *testing.T) {
 		open := func() bridge.ID { return stored.Open(t, s, nil).Interaction.ID }
 		answered, left, shown, replaced, deferred := open(), open(), open(), open(), open()
 		open() // expires
+		ruled := stored.Opening(t, "", nil)
+		ruled.Response = &bridge.Response{State: bridge.StateDenied, Annotations: map[string]bridge.Annotation{}}
+		stored.NoError(t, second(s.Open(ctx, ruled)))
 		stored.Pass(t, 45*time.Second)
 		for range 2 {
 			stored.NoError(t, second(s.Resolve(ctx, stored.Yes(answered, "U1"))))
@@ -107,7 +110,7 @@ func TestOutcomes(t *testing.T) {
 		stored.NoError(t, second(s.Expire(ctx, 10)))
 		of := func(s string) string { return `nod_outcomes_total{kind="approval",state="` + s + `"}` }
 		check(t, o, map[string]float64{
-			of("approved"): 1, of("cancelled"): 1, of("undeliverable"): 1, of("superseded"): 1, of("expired"): 0, of("denied"): 0, answers: 1,
+			of("approved"): 1, of("cancelled"): 1, of("undeliverable"): 1, of("superseded"): 1, of("expired"): 0, of("denied"): 1, answers: 1,
 			`nod_response_seconds_bucket{kind="approval",platform="slack",le="30"}`: 0,
 			`nod_response_seconds_bucket{kind="approval",platform="slack",le="60"}`: 1,
 			`nod_timeouts_total{state="expired"}`:                                   1, `nod_timeouts_total{state="denied"}`: 1, `nod_timeouts_total{state="deferred"}`: 0,

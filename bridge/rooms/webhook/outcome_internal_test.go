@@ -129,7 +129,7 @@ func TestHookIsBusy(t *testing.T) {
 	w := &receiverOf{agent: "ci", busy: make(chan struct{}), began: make(chan struct{})}
 	o := newOffice(t, engine.Options{}, w)
 	r := o.closed()
-	ended := make(chan error)
+	ended := make(chan error, hooksAtOnce)
 	for range hooksAtOnce {
 		j := o.store.Work(life.JobHook, r.Interaction.ID, 0)
 		go func() { ended <- o.Work(t.Context(), j) }()

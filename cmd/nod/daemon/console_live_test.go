@@ -76,9 +76,9 @@ func TestConsoleKeepsWork(t *testing.T) {
 	other := r.Ask(samples.Approval())
 	page := "#/i/" + string(other.Interaction.ID)
 	drive(t, ctx, "a reason", chromedp.Navigate(base+page), shows("article"), browsing.Click(`//main//button[contains(., "Deny with a reason")]`))
-	r.Press("ana", other.On("slack"), "Deny")
 	// A text ends after a pause, which a slow machine makes. For this page, none passes.
-	drive(t, ctx, "stop the time of events", script(`Object.defineProperty(Event.prototype, "timeStamp", { value: 0 })`))
+	drive(t, ctx, "stop the time of events", script(`Object.defineProperty(Event.prototype, "timeStamp", { value: 0 })`), chromedp.KeyEvent("w"))
+	r.Press("ana", other.On("slack"), "Deny")
 	for read(`String(document.querySelectorAll("textarea").length)`) != "0" {
 		drive(t, ctx, "type", chromedp.KeyEvent("w"))
 		bridge.Pause(ctx, 100*time.Millisecond)

@@ -47,6 +47,7 @@ func (w *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	defer w.mu.Unlock()
 	w.n++
 	if status := w.fail(w.n); status != 0 {
+		rw.Header().Set("Retry-After", "3600") // due when the clock jumps, not in the meantime
 		rw.WriteHeader(status)
 		return
 	}
