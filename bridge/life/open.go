@@ -107,7 +107,7 @@ func Open(o *Opening, now time.Time, retention time.Duration) (out Opened, err e
 		case p.Life.Next != "":
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s already has a follow-up", i.Previous).
 				WithHint("use the follow-up, %s", p.Life.Next)
-		case i.Root != "" && !slices.Equal(p.Body.Destinations, i.Destinations): // it would take over messages of other destinations
+		case i.Root != "" && !slices.Equal(p.Body.Destinations, i.Destinations): // the follow-up would take over messages of other destinations
 			return out, bridge.Errorf(bridge.CodeConflict, "interaction %s has changed in the meantime", i.Previous).WithHint("repeat the call")
 		}
 	}
