@@ -132,11 +132,14 @@ type Version struct {
 // versions in Put and Drop.
 type Change struct {
 	From, Until time.Time // by the store's clock; From is included, Until is not
-	If          []Version
-	Below       []Bound
-	Put         []Doc
-	Drop        []Version
-	Set, Unset  []Member
+	// At is the time of the store with which the change was made. Zero means the time
+	// of Do. The jobs of a change do not count if the clock has jumped since.
+	At         time.Time
+	If         []Version
+	Below      []Bound
+	Put        []Doc
+	Drop       []Version
+	Set, Unset []Member
 	// Request makes jobs due, and Withdraw removes jobs by their names.
 	Request  []Job
 	Withdraw []string
@@ -326,6 +329,9 @@ func (c Change) With(o Change) Change {
 	}
 	if c.Until.IsZero() || !o.Until.IsZero() && o.Until.Before(c.Until) {
 		c.Until = o.Until
+	}
+	if c.At.IsZero() {
+		c.At = o.At
 	}
 	for _, d := range o.Put {
 		if d.Noted > 0 {

@@ -151,7 +151,7 @@ func (t *Turn) Sign(s Signer) (err error) {
 // whatever happens to a stored one, such as an answer, a posted card or a follow-up.
 func (t *Turn) Change() (broker.Change, error) {
 	c := t.change
-	c.Urgent = !t.fresh || !t.pending()
+	c.At, c.Urgent = t.now, !t.fresh || !t.pending()
 	ttl := max(t.Life.KeptUntil.Sub(t.now), time.Second)
 	noted := 0 // the entry of the resolution, counted from 1; 0 if there is none
 	for n, e := range t.notes {

@@ -20,7 +20,10 @@ func (s *Store) timed(c broker.Change) broker.Change {
 	if len(c.Request) == 0 {
 		return c
 	}
-	now := s.Now()
+	now := c.At
+	if now.IsZero() {
+		now = s.Now()
+	}
 	if from := now.Add(-clockBack); c.From.Before(from) {
 		c.From = from
 	}

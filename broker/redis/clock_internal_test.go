@@ -3,7 +3,22 @@ package redis
 import (
 	"testing"
 	"time"
+
+	"github.com/nodbridge/nod/broker"
 )
+
+// TestTimed checks that the jobs of a change count only near the time with which it
+// was made, even if the store has learned of a jump of the clock since.
+func TestTimed(t *testing.T) {
+	t.Parallel()
+	var s Store
+	made := s.Now()
+	s.learn(time.Now().Add(time.Hour), time.Now())
+	c := s.timed(broker.Change{At: made, Request: []broker.Job{{Name: "x"}}})
+	if c.From.After(made) || !c.Until.Before(s.Now()) {
+		t.Errorf("the change counts from %s until %s, and was made at %s", c.From, c.Until, made)
+	}
+}
 
 // TestClock checks that each reply corrects the time of the server, and that a late reply
 // does not make it worse.
