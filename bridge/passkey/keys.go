@@ -48,8 +48,8 @@ func (s Site) Export(creds []Credential) (Keys, error) {
 		}
 		key := Key{Person: c.Person, Credential: c.Name(), COSE: text(c.PublicKey), JWK: k}
 		if !c.Valid() {
-			// Votes have whole milliseconds, and JavaScript ignores parts of one.
-			key.Revoked = c.Revoked.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond).Format(time.RFC3339Nano)
+			// A vote has whole milliseconds, so one in the same millisecond came before.
+			key.Revoked = c.Revoked.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(time.RFC3339Nano)
 		}
 		out.Keys = append(out.Keys, key)
 	}
