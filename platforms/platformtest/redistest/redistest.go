@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -206,8 +207,13 @@ func FreePort(t testing.TB) int {
 		}
 		port := ports.next
 		ports.next++
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+		syscall.ForkLock.RLock() // a process that starts now would keep the port open for a moment
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
 			l.Close()
+		}
+		syscall.ForkLock.RUnlock()
+		if err == nil {
 			return port
 		}
 	}

@@ -291,12 +291,17 @@ func Only(names ...string) func(*config.Config) {
 	}
 }
 
-// ListenOn listens on an address.
+// ListenOn listens on an address. If a daemon has just left it, a process that started
+// in that moment may keep it for a moment.
 func ListenOn(t testing.TB, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var l net.Listener
+	await.Clear(t, func() string {
+		var err error
+		if l, err = net.Listen("tcp", address); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 	return l
 }
