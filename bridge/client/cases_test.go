@@ -296,23 +296,6 @@ func TestCases(t *testing.T) {
 	playing.Wait()
 }
 
-// impatient is a context whose deadline passes when over is closed.
-type impatient struct {
-	context.Context
-	over chan struct{}
-}
-
-func (i impatient) Done() <-chan struct{} { return i.over }
-
-func (i impatient) Err() error {
-	select {
-	case <-i.over:
-		return context.DeadlineExceeded
-	default:
-		return nil
-	}
-}
-
 func (x tableCase) play(t *testing.T, all table) {
 	other := newStub(t, all.Records, tableCase{Answers: []tableAnswer{{Record: "approved"}}}, "")
 	s := newStub(t, all.Records, x, other.url)
@@ -324,11 +307,10 @@ func (x tableCase) play(t *testing.T, all table) {
 	}
 	ctx := t.Context()
 	if x.Deadline > 0 {
-		over := make(chan struct{})
-		ctx = impatient{ctx, over}
-		end := sync.OnceFunc(func() { close(over) })
+		var pass func()
+		ctx, pass = await.Deadline(ctx)
 		s.mu.Lock()
-		s.called = func() { time.AfterFunc(time.Duration(x.Deadline*float64(time.Second)), end) }
+		s.called = func() { time.AfterFunc(time.Duration(x.Deadline*float64(time.Second)), pass) }
 		s.mu.Unlock()
 	}
 	if got := x.outcome(ctx, c, all); got != x.Want {

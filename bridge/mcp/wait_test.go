@@ -27,24 +27,6 @@ func yes() bridge.Response {
 	return r
 }
 
-// impatient is a context whose deadline passes when over is closed. The error of a
-// context is the reason of a cancellation.
-type impatient struct {
-	context.Context
-	over chan struct{}
-}
-
-func (i impatient) Done() <-chan struct{} { return i.over }
-
-func (i impatient) Err() error {
-	select {
-	case <-i.over:
-		return context.DeadlineExceeded
-	default:
-		return nil
-	}
-}
-
 // TestReattach checks that a client that reconnects finds its request again,
 // even one that was answered in the meantime, and that an answer that it has
 // received does not answer a new question.
@@ -52,10 +34,10 @@ func TestReattach(t *testing.T) {
 	t.Parallel()
 	p := newPeople()
 	s := connect(t, mcp.Options{Asker: p, Session: "s"}, "", nil)
-	patience := impatient{t.Context(), make(chan struct{})}
+	patience, pass := await.Deadline(t.Context())
 	done := begin(patience, t, s, "ask_human", question)
 	first := await.Receive(t, "the request", p.asked)
-	close(patience.over)
+	pass()
 	await.Receive(t, "the end of the call", done)
 	await.Receive(t, "the end of the wait", p.left)
 	p.respond(first.Interaction.ID, yes())

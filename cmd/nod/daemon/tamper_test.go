@@ -28,7 +28,7 @@ type scene struct {
 }
 
 // outcomes has the outcome of a document that no one has changed, and of each way to
-// change it. What is in brackets cannot be prevented; docs/security.md lists it. A
+// change it. A change in brackets cannot be prevented; docs/security.md lists it. A
 // document that has only one version has no earlier one.
 type outcomes struct{ intact, forged, swapped, earlier, deleted string }
 
